@@ -1,0 +1,79 @@
+//! The header fields `RateLimit`, `RateLimit-Policy` and `Retry-After`.
+//!
+//! The first two are structured fields (RFC 9651) of draft-ietf-httpapi-ratelimit-headers-11.
+
+use sfv::{Integer, KeyRef, ListSerializer, StringRef, key_ref};
+
+use super::answer::LimitResult;
+use crate::config::Policy;
+
+/// Which draft's parameters the `RateLimit` field has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeaderDraft {
+    /// draft-ietf-httpapi-ratelimit-headers-11: `r` units remain for `t` seconds.
+    #[default]
+    Eleven,
+    /// The working group's text after it: `a` units are available for `w` seconds.
+    Next,
+}
+
+/// The value of `RateLimit-Policy`, such as `"per-ip";q=60;w=60`; `None` where there is nothing to say.
+///
+/// Shadow policies are left out, since no client has to keep to them. A token bucket announces its
+/// refill, `limit` per window, and where it differs its capacity as `sluicegate-burst`.
+pub fn rate_limit_policy<'a>(policies: impl IntoIterator<Item = &'a Policy>) -> Option<String> {
+    let mut list = ListSerializer::new();
+    for policy in policies.into_iter().filter(|policy| !policy.shadow) {
+        // Names are plain ASCII since the configuration was read.
+        let Ok(name) = StringRef::from_str(&policy.name) else { continue };
+        let item = list
+            .bare_item(name)
+            .parameter(key_ref("q"), integer(policy.limit))
+            .parameter(key_ref("w"), integer(policy.window.get().div_ceil(1000)));
+        if let Some(burst) = policy.burst.filter(|burst| *burst != policy.limit) {
+            let _ = item.parameter(key_ref("sluicegate-burst"), integer(burst));
+        }
+    }
+    list.finish()
+}
+
+/// The value of `RateLimit`, such as `"per-ip";r=59;t=42`; `None` where there is nothing to say.
+///
+/// The seconds run until more units are free, rounded up; they are left out where the limit is whole.
+/// Shadow policies are left out, and those whose counter was out of reach.
+pub fn rate_limit(results: &[LimitResult<'_>], draft: HeaderDraft) -> Option<String> {
+    let (remaining, seconds): (&KeyRef, &KeyRef) = match draft {
+        HeaderDraft::Eleven => (key_ref("r"), key_ref("t")),
+        HeaderDraft::Next => (key_ref("a"), key_ref("w")),
+    };
+    let mut list = ListSerializer::new();
+    for result in results.iter().filter(|result| result.is_announced()) {
+        let Ok(name) = StringRef::from_str(&result.policy.name) else { continue };
+        let decision = &result.decision;
+        let item = list.bare_item(name).parameter(remaining, integer(decision.remaining));
+        let wait_ms = if decision.grows_ms > 0 { decision.grows_ms } else { decision.reset_ms };
+        if wait_ms > 0 {
+            let _ = item.parameter(seconds, integer(wait_ms.div_ceil(1000)));
+        }
+    }
+    list.finish()
+}
+
+/// The value of `Retry-After`: whole seconds, rounded up so that it is never early, and never 0.
+///
+/// # Example
+///
+/// ```
+/// use sluicegate::http::retry_after_seconds;
+///
+/// assert_eq!((retry_after_seconds(0), retry_after_seconds(1), retry_after_seconds(1001)), (1, 1, 2));
+/// ```
+pub const fn retry_after_seconds(ms: u64) -> u64 {
+    let seconds = ms.div_ceil(1000);
+    if seconds == 0 { 1 } else { seconds }
+}
+
+/// An integer of a structured field: those have at most 15 digits.
+fn integer(number: u64) -> Integer {
+    Integer::try_from(number).unwrap_or(Integer::MAX)
+}

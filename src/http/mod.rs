@@ -1,0 +1,21 @@
+//! What the adapter needs to speak HTTP: rules, identities, header fields, problem details and the
+//! check. Pure: texts go in, texts come out.
+
+mod address;
+mod answer;
+mod check;
+mod fields;
+mod identity;
+mod key;
+mod path;
+mod problem;
+mod rules;
+
+pub use answer::{DecidedBy, LimitResult, all_allowed, check_response};
+pub use check::{CheckLimit, CheckRequest, MAX_BODY_BYTES, MAX_KEY_BYTES, MAX_LIMITS, parse_check};
+pub use fields::{HeaderDraft, rate_limit, rate_limit_policy, retry_after_seconds};
+pub use identity::{HeaderName, Identity, Part, RequestFacts, Resolved};
+pub use key::{HashKey, KeyHash};
+pub use path::{PathPattern, RequestPath};
+pub use problem::{PROBLEM_CONTENT_TYPE, Problem, Status};
+pub use rules::Rule;
