@@ -1,0 +1,52 @@
+//! A rate limiter and calendar-quota ledger that counts where the requests arrive, and trusts no clock
+//! but its own.
+//!
+//! The crate is a pure core with thin adapters around it. The core decides: it has no clock, no
+//! storage and no network in it, so it runs natively, in a browser and on Cloudflare Workers alike.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | [`window`], [`bucket`] | the algorithms: fixed and sliding windows, sliding log, token bucket |
+//! | [`policy`] | which algorithm a limit uses, as one type |
+//! | [`counter`] | the keys of one point of presence: batches, bounded memory, a write-behind journal |
+//! | [`clock`] | readings, the steady clock, the two-clock tracker, skew |
+//! | [`calendar`], [`mod@quota`] | days to years in a tenant's own time zone, and quotas over them |
+//! | [`config`], [`http`] | the configuration, rules, identities, header fields, problem details |
+//! | `worker` | the Cloudflare Worker (feature `worker`, wasm32 only) |
+//!
+//! # Example
+//!
+//! Five requests a second with bursts of ten, for one key, on a clock of your own:
+//!
+//! ```
+//! use sluicegate::Cost;
+//! use sluicegate::bucket::{BucketState, Refill, TokenBucket};
+//!
+//! let bucket = TokenBucket::new(10, Refill::new(5, 1_000)?)?;
+//! let mut state = BucketState::default();
+//! assert!(bucket.try_take(&mut state, Cost::new(10)?));
+//! assert_eq!(bucket.wait_ms(&state, Cost::ONE), Some(200));
+//! bucket.credit(&mut state, 200);
+//! assert!(bucket.try_take(&mut state, Cost::ONE));
+//! # Ok::<(), sluicegate::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs, missing_debug_implementations)]
+
+pub mod bucket;
+pub mod calendar;
+pub mod clock;
+pub mod config;
+pub mod counter;
+mod decision;
+mod error;
+pub mod http;
+pub mod policy;
+pub mod quota;
+pub mod window;
+#[cfg(all(feature = "worker", target_arch = "wasm32"))]
+pub mod worker;
+
+pub use decision::{Cost, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
+pub use error::Error;

@@ -1,0 +1,71 @@
+//! The Cloudflare Worker: the edge handler and its Durable Objects, thin shells around the core.
+//!
+//! One wasm instance serves the Worker and every object of an isolate, so nothing here is kept in a
+//! static but the configuration, which is the same for all of them.
+
+mod admin;
+mod body;
+mod check;
+mod decide;
+mod gateway;
+mod js;
+mod log;
+mod metrics;
+mod pop_counter;
+mod pops;
+mod respond;
+mod setup;
+mod storage;
+
+pub use pop_counter::PopCounter;
+
+use wasm_bindgen::JsValue;
+use web_sys::{Request, Response};
+use worker::{Context, Env, event};
+
+use crate::http::{Problem, Status};
+use setup::{Setup, setup};
+
+/// Carries an [`Ask`](crate::counter::Ask) from the edge to a counter.
+const ASK_HEADER: &str = "sluicegate-ask";
+/// Carries the [`Reply`](crate::counter::Reply) back.
+const REPLY_HEADER: &str = "sluicegate-reply";
+
+#[event(fetch)]
+async fn fetch(request: Request, env: Env, _context: Context) -> worker::Result<Response> {
+    let answered = match answer(&request, &env).await {
+        Ok(response) => Ok(response),
+        Err(error) => {
+            log::error("request", &js::describe(&error));
+            respond::problem(&Problem::new(Status::InternalServerError, "The limiter failed; see its log."))
+        }
+    };
+    answered.map_err(|error| worker::Error::RustError(js::describe(&error)))
+}
+
+async fn answer(request: &Request, env: &Env) -> Result<Response, JsValue> {
+    let setup = setup(env);
+    let url = request.url();
+    let path = path_of(&url);
+    match setup.own_route(path) {
+        Some("/healthz") => admin::healthz(&setup),
+        Some("/v1/check") => check::check(request, env, &setup).await,
+        Some("/v1/pop") => admin::pop(request, env, &setup).await,
+        Some("/metrics") => admin::metrics(request, env, &setup).await,
+        _ => gateway::gateway(request, env, &setup, path).await,
+    }
+}
+
+/// The path of a URL that the runtime has parsed, without its query.
+fn path_of(url: &str) -> &str {
+    let after_host = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
+    after_host.and_then(|path| path.split(['?', '#']).next()).unwrap_or("/")
+}
+
+impl Setup {
+    /// The part of `path` after the prefix, where it has that.
+    fn own_route<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let prefix = self.config.as_ref().map_or("", |config| config.settings().prefix.as_str());
+        path.strip_prefix(prefix)
+    }
+}

@@ -1,0 +1,72 @@
+//! What the Worker is configured with, read once per isolate.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use wasm_bindgen::JsValue;
+use worker::Env;
+
+use super::{js, log};
+use crate::config::{Config, ConfigErrors};
+use crate::counter::CounterSettings;
+use crate::http::HashKey;
+
+/// Everything that is read from the environment. It cannot change while the isolate lives.
+pub struct Setup {
+    /// The configuration, or everything that is wrong with it.
+    pub config: Result<Config, ConfigErrors>,
+    /// What identities are hashed with.
+    pub hash_key: HashKey,
+    /// The secret that opens the routes for machines; without it they are closed.
+    pub token: Option<String>,
+}
+
+thread_local! {
+    static SETUP: OnceCell<Rc<Setup>> = const { OnceCell::new() };
+}
+
+/// The Worker's configuration.
+pub fn setup(env: &Env) -> Rc<Setup> {
+    SETUP.with(|cell| Rc::clone(cell.get_or_init(|| Rc::new(read(env)))))
+}
+
+/// How much a counter may lose and remember; the defaults where the configuration is broken, since
+/// then the edge lets nothing through to it.
+pub fn counter_settings(env: &Env) -> CounterSettings {
+    let setup = setup(env);
+    let settings = setup.config.as_ref().map(|config| config.settings().clone()).unwrap_or_default();
+    CounterSettings {
+        flush_hits: settings.flush_hits,
+        flush_every_ms: settings.flush_every_ms,
+        max_keys: settings.max_keys,
+    }
+}
+
+fn read(env: &Env) -> Setup {
+    let config = Config::from_json(&limits_text(env));
+    match &config {
+        Ok(config) => {
+            for warning in config.warnings() {
+                log::warn("configuration", &serde_json::json!({ "detail": warning }));
+            }
+        }
+        Err(errors) => {
+            for error in errors.errors() {
+                log::error("configuration", &format!("LIMITS: {error}"));
+            }
+        }
+    }
+    let text = |name| js::get(env, name).as_string().filter(|text| !text.is_empty());
+    let hash_key = text("SLUICEGATE_HASH_KEY").map(|secret| HashKey::from_secret(&secret)).unwrap_or_default();
+    Setup { config, hash_key, token: text("SLUICEGATE_TOKEN") }
+}
+
+/// `[vars.LIMITS]` arrives as an object; a variable set in the dashboard arrives as text.
+fn limits_text(env: &Env) -> String {
+    let limits = js::get(env, "LIMITS");
+    if let Some(text) = limits.as_string() {
+        return text;
+    }
+    let text = js_sys::JSON::stringify(&limits).ok().map(JsValue::from).and_then(|text| text.as_string());
+    text.unwrap_or_else(|| "{}".to_owned())
+}
