@@ -1,0 +1,22 @@
+// npm run lint: formatting, and clippy without a single warning for the native crate and for the worker.
+
+import { ROOT } from "./lib/cache.mjs";
+import { runLayers } from "./lib/layers.mjs";
+import { isTerminal } from "./lib/log.mjs";
+import { main, show } from "./lib/run.mjs";
+import { ensureComponent, ensureRust, WASM_TARGET } from "./lib/rust.mjs";
+
+const env = { ...process.env, ...(isTerminal ? { CARGO_TERM_COLOR: "always" } : {}) };
+const cargo = (...args) => show("cargo", args, { cwd: ROOT, env });
+const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
+
+await main(async () => {
+  await ensureRust();
+  await ensureComponent("rustfmt", "fmt");
+  await ensureComponent("clippy", "clippy");
+  return runLayers([
+    { name: "fmt", title: "cargo fmt --check", run: () => cargo("fmt", "--check") },
+    { name: "clippy", title: "clippy, all targets", run: () => clippy("--all-targets") },
+    { name: "clippy-worker", title: `clippy for ${WASM_TARGET}, feature worker`, run: () => clippy("--target", WASM_TARGET, "--features", "worker") },
+  ]);
+});

@@ -1,0 +1,101 @@
+// npm test: set-up, then every layer of tests. `npm test -- native e2e` runs only the layers named; the
+// worker is built for the layers that need it. A failing layer does not stop the later ones.
+
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ROOT } from "./lib/cache.mjs";
+import { cargoBinary } from "./lib/cargo-tools.mjs";
+import { runLayers } from "./lib/layers.mjs";
+import { heading, isTerminal, say, Told } from "./lib/log.mjs";
+import { main, show } from "./lib/run.mjs";
+import { ensureBrowser } from "./lib/system.mjs";
+import { setUp, toolEnv } from "./lib/tools.mjs";
+import { buildWorker } from "./lib/worker-build.mjs";
+
+const colour = isTerminal ? { CARGO_TERM_COLOR: "always", FORCE_COLOR: "1" } : {};
+
+const run = (counter, file, args, env = {}) =>
+  show(file, args, { cwd: ROOT, env: toolEnv({ ...colour, ...env }), onText: (text) => counter.feed(text) });
+
+async function native(counter) {
+  const all = await run(counter, "cargo", ["test", "--all-targets", "--no-fail-fast"]);
+  const docs = await run(counter, "cargo", ["test", "--doc"]);
+  return all || docs;
+}
+
+/** The wasm tests are the files tests/wasm*.rs; all other tests run natively only. */
+function wasmTests() {
+  const folder = join(ROOT, "tests");
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => /^wasm.*\.rs$/.test(name)).sort() : [];
+  return files.flatMap((name) => ["--test", basename(name, ".rs")]);
+}
+
+async function wasm(counter, flags, env) {
+  const tests = wasmTests();
+  if (tests.length === 0) {
+    say("there is no tests/wasm*.rs");
+    return null;
+  }
+  return run(counter, cargoBinary("wasm-pack"), ["test", ...flags, "--mode", "no-install", "--", ...tests], env);
+}
+
+async function chrome(counter) {
+  if (wasmTests().length === 0) return wasm(counter, []);
+  const driver = await ensureBrowser();
+  // Test files that do not say where they run would run in Node only; here they run in the browser too.
+  return wasm(counter, ["--headless", "--chrome", "--chromedriver", driver], { WASM_BINDGEN_USE_BROWSER: "1" });
+}
+
+/** All *.test.mjs files below a folder. */
+function testFiles(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return entry.name === "node_modules" ? [] : testFiles(path);
+      return entry.name.endsWith(".test.mjs") ? [path] : [];
+    })
+    .sort();
+}
+
+async function nodeTests(counter, folder) {
+  const files = testFiles(join(ROOT, folder));
+  if (files.length === 0) {
+    say(`there is no *.test.mjs under ${folder}/`);
+    return null;
+  }
+  // One file at a time: each starts servers, and two cores are soon busy.
+  const args = ["--test", "--test-concurrency=1", "--test-reporter=spec", ...files];
+  return run(counter, process.execPath, args, { SLUICEGATE_NO_BUILD: "1" });
+}
+
+const LAYERS = [
+  { name: "native", title: "native: cargo test", counts: true, run: native },
+  { name: "node", title: "node: wasm-pack test --node", counts: true, run: (counter) => wasm(counter, ["--node"]) },
+  { name: "chrome", title: "chrome: wasm-pack test --headless --chrome", counts: true, run: chrome },
+  { name: "build", title: "build: worker-build --release", run: () => buildWorker() },
+  { name: "e2e", title: "e2e: tests/worker", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "tests/worker") },
+  { name: "examples", title: "examples: examples", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "examples") },
+];
+
+/** Other names that a person would try. */
+const GROUPS = { wasm: ["node", "chrome"] };
+
+function chosen(names) {
+  const wanted = new Set(names.flatMap((name) => GROUPS[name] ?? [name]));
+  for (const name of wanted) {
+    if (LAYERS.some((layer) => layer.name === name)) continue;
+    const known = [...LAYERS.map((layer) => layer.name), ...Object.keys(GROUPS)];
+    throw new Told(`there is no test layer "${name}"; there are: ${known.join(", ")}`, 2);
+  }
+  if (wanted.size === 0) return LAYERS;
+  for (const layer of LAYERS) if (wanted.has(layer.name)) for (const need of layer.needs ?? []) wanted.add(need);
+  return LAYERS.filter((layer) => wanted.has(layer.name));
+}
+
+await main(async (names) => {
+  const layers = chosen(names);
+  heading("set-up");
+  await setUp();
+  return runLayers(layers, { count: true });
+});
