@@ -48,9 +48,7 @@ impl Cost {
     /// infinity or anything above 2^53 - 1.
     pub fn try_from_f64(units: f64) -> Result<Self, Error> {
         if !units.is_finite() || units.fract() != 0.0 || units < 0.0 || units > MAX_COUNT as f64 {
-            return Err(Error::cost(format!(
-                "{units} is not a whole number from 0 to 9007199254740991"
-            )));
+            return Err(Error::cost(format!("{units} is not a whole number from 0 to 9007199254740991")));
         }
         Ok(Self(units as u64))
     }

@@ -9,7 +9,8 @@
 //! | [`window`], [`bucket`] | the algorithms: fixed and sliding windows, sliding log, token bucket |
 //! | [`policy`] | which algorithm a limit uses, as one type |
 //! | [`counter`] | the keys of one point of presence: batches, bounded memory, a write-behind journal |
-//! | [`clock`] | readings, the steady clock, the two-clock tracker, skew |
+//! | [`clock`] | readings, the steady clock, the two-clock tracker, skew, hybrid logical stamps |
+//! | [`fence`] | names of leases that match exactly or not at all |
 //! | [`calendar`], [`mod@quota`] | days to years in a tenant's own time zone, and quotas over them |
 //! | [`config`], [`http`] | the configuration, rules, identities, header fields, problem details |
 //! | `worker` | the Cloudflare Worker (feature `worker`, wasm32 only) |
@@ -41,6 +42,7 @@ pub mod config;
 pub mod counter;
 mod decision;
 mod error;
+pub mod fence;
 pub mod http;
 pub mod policy;
 pub mod quota;

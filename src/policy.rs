@@ -86,7 +86,9 @@ impl Algorithm {
     pub(crate) fn shape(&self) -> u128 {
         let (kind, window_ms) = match self {
             Self::FixedWindow(fixed) => (1, fixed.window().get()),
-            Self::SlidingWindow(sliding) => (2 + 8 * u128::from(sliding.sub_windows()), sliding.window().get()),
+            Self::SlidingWindow(sliding) => {
+                (2 + 8 * u128::from(sliding.sub_windows()), sliding.window().get())
+            }
             Self::SlidingLog(log) => (3, log.window().get()),
             Self::TokenBucket(_) => (4, 0),
         };

@@ -232,7 +232,7 @@ mod tests {
                 } else {
                     prop_assert!(gained <= pass + step.max(0));
                 }
-                if step < 0 || step >= LONGEST_IDLE_MS {
+                if !(0..LONGEST_IDLE_MS).contains(&step) {
                     prop_assert_eq!(seen.report.map(|r| r.stepped_ms), Some(pass + step));
                 }
                 last = seen.steady;

@@ -101,9 +101,9 @@ impl Journal {
             let slot = (seq % u64::from(SLOTS)) as u16;
             let Some(held) = self.slots.get_mut(usize::from(slot)) else { break };
             pending.extend(held.drain(..).filter(|key| {
-                table.get(*key).is_some_and(|entry| {
-                    entry.slot == Some(slot) && !entry.dirty && entry.idle_from > now
-                })
+                table
+                    .get(*key)
+                    .is_some_and(|entry| entry.slot == Some(slot) && !entry.dirty && entry.idle_from > now)
             }));
             let (data, keys) = pack(header, &mut pending, table);
             for key in &keys {
@@ -135,7 +135,8 @@ fn pack(header: &Header, pending: &mut Vec<TableKey>, table: &Table) -> (Vec<u8>
     while data.len() < ROW_BYTES {
         let Some(key) = pending.pop() else { break };
         let Some(entry) = table.get(key) else { continue };
-        let packed = Packed { key: key.0.to_le_bytes(), idle_from: entry.idle_from, state: entry.state.clone() };
+        let packed =
+            Packed { key: key.0.to_le_bytes(), idle_from: entry.idle_from, state: entry.state.clone() };
         if let Ok(bytes) = postcard::to_allocvec(&packed) {
             data.extend_from_slice(&bytes);
             keys.push(key);

@@ -144,7 +144,11 @@ impl Counter {
         self.table.len()
     }
 
-    fn read_clock(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> (SteadyMs, Option<StepReport>) {
+    fn read_clock(
+        &mut self,
+        cheap: WallMs,
+        exact: impl FnOnce() -> WallMs,
+    ) -> (SteadyMs, Option<StepReport>) {
         let seen = self.clock.observe(cheap, exact);
         if let Some(step) = seen.report {
             self.totals.step(step);

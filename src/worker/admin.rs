@@ -76,6 +76,7 @@ pub fn authorise(request: &Request, setup: &Setup, method: &str) -> Result<Optio
 /// Compares without telling by the time it takes how much was right.
 fn same(given: &str, token: &str) -> bool {
     let (given, token) = (given.as_bytes(), token.as_bytes());
-    let differing = given.iter().zip(token).fold(given.len() ^ token.len(), |all, (a, b)| all | usize::from(a ^ b));
+    let differing =
+        given.iter().zip(token).fold(given.len() ^ token.len(), |all, (a, b)| all | usize::from(a ^ b));
     differing == 0
 }

@@ -22,7 +22,8 @@ pub struct Limit<'a> {
 /// identities differ, the objects are asked in a fixed order, and if a later one refuses, what an
 /// earlier one took is given back, once: a give-back that is lost leaves the units taken.
 pub async fn decide<'a>(pop: &Pop, limits: &[Limit<'a>], peek: bool) -> Vec<LimitResult<'a>> {
-    let mut results: Vec<LimitResult<'a>> = limits.iter().map(|limit| LimitResult::out_of_reach(limit.policy)).collect();
+    let mut results: Vec<LimitResult<'a>> =
+        limits.iter().map(|limit| LimitResult::out_of_reach(limit.policy)).collect();
     let mut receipts: Vec<Option<Receipt>> = vec![None; limits.len()];
     let groups = by_shard(pop, limits);
     let mut refused = false;

@@ -93,7 +93,8 @@ async fn forward(request: &Request, env: &Env) -> Result<Response, JsValue> {
 /// The same request to the same path and query below another base.
 fn send(request: &Request, base: &str) -> Result<Promise, JsValue> {
     let url = request.url();
-    let rest = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap_or("/");
+    let rest =
+        url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap_or("/");
     let url = format!("{}{rest}", base.trim_end_matches('/'));
     // A request is a valid init: method, headers, body and redirect mode are taken from it.
     let request = Request::new_with_str_and_init(&url, request.unchecked_ref::<RequestInit>())?;

@@ -47,7 +47,8 @@ impl PopCounter {
         let holder = Holder((js_sys::Math::random() * f64::from(u32::MAX)) as u32);
         let counter = Counter::restore(holder, settings, stored, wall);
         let CounterSettings { flush_every_ms, .. } = settings;
-        let inner = Rc::new(RefCell::new(Inner { counter, rows, storage, flush_every_ms, timer_pending: false }));
+        let inner =
+            Rc::new(RefCell::new(Inner { counter, rows, storage, flush_every_ms, timer_pending: false }));
         let ticking = Rc::downgrade(&inner);
         let tick = Closure::new(move || {
             if let Some(inner) = ticking.upgrade() {

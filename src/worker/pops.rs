@@ -52,7 +52,8 @@ impl Pop {
             Some(reply) if reply.v == WIRE_VERSION && reply.limits.len() == ask.limits.len() => Ok(reply),
             _ => {
                 let status = response.status();
-                Err(self.failed(shard, &JsValue::from_str(&format!("status {status}, no reply of this version"))))
+                Err(self
+                    .failed(shard, &JsValue::from_str(&format!("status {status}, no reply of this version"))))
             }
         }
     }
@@ -65,7 +66,8 @@ impl Pop {
             Ok::<_, JsValue>(text.as_string().unwrap_or_default())
         };
         let text = read.await.map_err(|error| self.failed(shard, &error))?;
-        serde_json::from_str(&text).map_err(|error| self.failed(shard, &JsValue::from_str(&error.to_string())))
+        serde_json::from_str(&text)
+            .map_err(|error| self.failed(shard, &JsValue::from_str(&error.to_string())))
     }
 
     async fn fetch(&self, shard: u32, ask: Option<&str>) -> Result<Response, JsValue> {

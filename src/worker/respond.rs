@@ -30,14 +30,22 @@ pub fn problem_with(problem: &Problem, headers: &Headers) -> Result<Response, Js
 }
 
 /// A refusal, with the limit fields.
-pub fn refusal(problem: &Problem, results: &[LimitResult<'_>], settings: &Settings) -> Result<Response, JsValue> {
+pub fn refusal(
+    problem: &Problem,
+    results: &[LimitResult<'_>],
+    settings: &Settings,
+) -> Result<Response, JsValue> {
     let headers = Headers::new()?;
     add_limit_fields(&headers, results, settings)?;
     problem_with(problem, &headers)
 }
 
 /// Adds `RateLimit` and `RateLimit-Policy`. Both are lists: what is there already stays.
-pub fn add_limit_fields(headers: &Headers, results: &[LimitResult<'_>], settings: &Settings) -> Result<(), JsValue> {
+pub fn add_limit_fields(
+    headers: &Headers,
+    results: &[LimitResult<'_>],
+    settings: &Settings,
+) -> Result<(), JsValue> {
     if let Some(policies) = rate_limit_policy(results.iter().map(|result| result.policy)) {
         headers.append("ratelimit-policy", &policies)?;
     }

@@ -57,7 +57,8 @@ fn read(env: &Env) -> Setup {
         }
     }
     let text = |name| js::get(env, name).as_string().filter(|text| !text.is_empty());
-    let hash_key = text("SLUICEGATE_HASH_KEY").map(|secret| HashKey::from_secret(&secret)).unwrap_or_default();
+    let hash_key =
+        text("SLUICEGATE_HASH_KEY").map(|secret| HashKey::from_secret(&secret)).unwrap_or_default();
     Setup { config, hash_key, token: text("SLUICEGATE_TOKEN") }
 }
 

@@ -57,7 +57,8 @@ impl Rows {
 
     /// Deletes every row but one. Returns how many the platform billed.
     pub fn keep_only(&self, slot: u16) -> Result<u64, JsValue> {
-        let cursor = self.sql.exec("DELETE FROM journal_v1 WHERE slot <> ?", &Array::of1(&JsValue::from(slot)))?;
+        let cursor =
+            self.sql.exec("DELETE FROM journal_v1 WHERE slot <> ?", &Array::of1(&JsValue::from(slot)))?;
         Ok(cursor.rows_written() as u64)
     }
 
@@ -65,7 +66,8 @@ impl Rows {
     /// still. Falls back on `fallback` should the statement fail.
     pub fn wall(&self, fallback: WallMs) -> WallMs {
         // julianday() is a whole number of milliseconds divided by a day's: this takes it back.
-        const NOW: &str = "SELECT CAST(ROUND(julianday('now') * 86400000) AS INTEGER) - 210866760000000 AS now";
+        const NOW: &str =
+            "SELECT CAST(ROUND(julianday('now') * 86400000) AS INTEGER) - 210866760000000 AS now";
         let row = self.sql.exec(NOW, &Array::new()).and_then(|cursor| cursor.to_array());
         let now = row.ok().and_then(|rows| js::get(&rows.get(0), "now").as_f64());
         now.map_or(fallback, |ms| WallMs(ms as i64))
