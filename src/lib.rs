@@ -12,6 +12,7 @@
 //! | [`clock`] | readings, the steady clock, the two-clock tracker, skew, hybrid logical stamps |
 //! | [`fence`] | names of leases that match exactly or not at all |
 //! | [`calendar`], [`mod@quota`] | days to years in a tenant's own time zone, and quotas over them |
+//! | [`limiter`] | `QuotaClock`: a bucket and a calendar quota in one process, as one decision |
 //! | [`config`], [`http`] | the configuration, rules, identities, header fields, problem details |
 //! | `worker` | the Cloudflare Worker (feature `worker`, wasm32 only) |
 //!
@@ -44,6 +45,7 @@ mod decision;
 mod error;
 pub mod fence;
 pub mod http;
+pub mod limiter;
 pub mod policy;
 pub mod quota;
 pub mod window;
@@ -52,3 +54,4 @@ pub mod worker;
 
 pub use decision::{Cost, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
 pub use error::Error;
+pub use limiter::{QuotaClock, QuotaClockConfig, QuotaClockDecision, QuotaClockRefusal, QuotaClockSnapshot};

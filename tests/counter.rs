@@ -6,9 +6,11 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use sluicegate::Cost;
+use sluicegate::bucket::{Refill, TokenBucket};
 use sluicegate::clock::WallMs;
 use sluicegate::counter::{
-    Ask, AskLimit, Counter, CounterSettings, Holder, JournalRow, Op, Reply, SLOTS, WIRE_VERSION,
+    Ask, AskLimit, Collected, Counter, CounterSettings, Holder, JournalRow, Op, Outcome, Reply, SLOTS,
+    WIRE_VERSION,
 };
 use sluicegate::http::KeyHash;
 use sluicegate::policy::Algorithm;
@@ -32,11 +34,15 @@ impl Object {
         Self { counter, disk: HashMap::new(), settings, now: START, lives: 0 }
     }
 
-    fn ask(&mut self, op: Op, limits: Vec<AskLimit>) -> Reply {
+    fn decide(&mut self, op: Op, limits: Vec<AskLimit>) -> Outcome {
         let wall = WallMs(self.now);
         let outcome = self.counter.decide(&Ask { v: WIRE_VERSION, op, limits }, wall, || wall);
-        self.store(outcome.rows);
-        outcome.reply
+        self.store(outcome.rows.clone());
+        outcome
+    }
+
+    fn ask(&mut self, op: Op, limits: Vec<AskLimit>) -> Reply {
+        self.decide(op, limits).reply
     }
 
     fn take(&mut self, limit: AskLimit) -> Reply {
@@ -116,7 +122,10 @@ fn a_shadow_limit_counts_what_gets_through_and_never_refuses() {
         assert_eq!(reply.limits[1].receipt.is_some(), expected);
     }
     assert!(!object.ask(Op::Take, vec![enforced, shadow(2)]).allowed);
-    assert!(object.ask(Op::Peek, vec![shadow(2)]).limits[0].decision.allowed(), "a refused request is not counted");
+    assert!(
+        object.ask(Op::Peek, vec![shadow(2)]).limits[0].decision.allowed(),
+        "a refused request is not counted"
+    );
 }
 
 #[test]
@@ -138,7 +147,11 @@ fn a_changed_window_starts_anew_and_a_changed_limit_does_not() {
     object.take(limit(fixed(10, 60_000), 1, 10));
     assert_eq!(remaining(&object.ask(Op::Peek, vec![limit(fixed(15, 60_000), 1, 1)])), [5]);
     assert_eq!(remaining(&object.ask(Op::Peek, vec![limit(fixed(4, 60_000), 1, 1)])), [0]);
-    assert_eq!(remaining(&object.take(limit(fixed(10, 90_000), 1, 1))), [9], "no epoch of another length is misread");
+    assert_eq!(
+        remaining(&object.take(limit(fixed(10, 90_000), 1, 1))),
+        [9],
+        "no epoch of another length is misread"
+    );
 }
 
 #[test]
@@ -170,21 +183,37 @@ fn a_flood_of_keys_costs_bounded_memory_and_frees_no_debt() {
 #[test]
 fn a_quiet_object_gives_back_memory_and_rows_and_keeps_its_clock() {
     let mut object = Object::new(SETTINGS);
-    for key in 0..200 {
-        object.take(limit(fixed(5, 60_000), key, 1));
-    }
+    let take =
+        |object: &mut Object, key| object.decide(Op::Take, vec![limit(fixed(5, 60_000), key, 1)]).alarm;
+    let alarms: Vec<_> = (0..200).map(|key| take(&mut object, key)).collect();
     object.timer();
-    let due = object.counter.arm_alarm(WallMs(object.now)).expect("something is counted");
-    assert!(object.counter.arm_alarm(WallMs(object.now)).is_none(), "one alarm per object");
-    object.now = due.0;
+    let due = alarms.into_iter().flatten().collect::<Vec<_>>();
+    assert_eq!(due.len(), 1, "one alarm per object");
+    object.crash();
+    assert_eq!(
+        object.decide(Op::Peek, vec![limit(fixed(5, 60_000), 1, 1)]).alarm,
+        None,
+        "not again after a restart"
+    );
+    object.now = due[0].0;
     let wall = WallMs(object.now);
-    let last = object.counter.collect(wall, || wall).expect("nothing counts any more");
+    let Collected::Empty(last) = object.counter.collect(wall, || wall) else {
+        panic!("something still counts")
+    };
     assert_eq!(object.counter.keys(), 0);
-    object.disk = HashMap::from([(last.slot, last)]);
+    object.disk = last.into_iter().map(|row| (row.slot, row)).collect();
+    assert_eq!(object.disk.len(), 1);
     object.now -= 3_600_000;
     object.crash();
     let reply = object.take(limit(fixed(5, 60_000), 1, 1));
-    assert!(reply.limits[0].epoch.unwrap() >= (due.0 / 60_000) as u64, "epochs never shrink");
+    assert!(reply.limits[0].epoch.unwrap() >= (due[0].0 / 60_000) as u64, "epochs never shrink");
+}
+
+#[test]
+fn a_key_that_is_never_idle_again_sets_an_alarm_that_exists() {
+    let bucket = Algorithm::TokenBucket(TokenBucket::new(5, Refill::NEVER).unwrap());
+    let alarm = Object::new(SETTINGS).decide(Op::Take, vec![limit(bucket, 1, 1)]).alarm.unwrap();
+    assert_eq!(alarm.0 - START, 30 * 86_400_000);
 }
 
 #[test]
@@ -194,7 +223,11 @@ fn rows_written_do_not_grow_with_the_number_of_keys() {
     let mut rows = 0;
     for hit in 0..20_000_u128 {
         let wall = WallMs(object.now + (hit / 10) as i64);
-        let ask = Ask { v: WIRE_VERSION, op: Op::Take, limits: vec![limit(fixed(1_000_000, 60_000), hit % 10_000, 1)] };
+        let ask = Ask {
+            v: WIRE_VERSION,
+            op: Op::Take,
+            limits: vec![limit(fixed(1_000_000, 60_000), hit % 10_000, 1)],
+        };
         rows += object.counter.decide(&ask, wall, || wall).rows.len();
     }
     assert!(rows <= 22, "{rows} rows for 20,000 decisions over 10,000 keys");

@@ -46,7 +46,11 @@ fn worst_interval(algorithm: Algorithm, interval_ms: u64, seed: u64) -> u64 {
         }
     }
     let within = |start: u64| {
-        admitted.iter().filter(|(time, _)| (start..start + interval_ms).contains(time)).map(|(_, cost)| cost).sum()
+        admitted
+            .iter()
+            .filter(|(time, _)| (start..start + interval_ms).contains(time))
+            .map(|(_, cost)| cost)
+            .sum()
     };
     admitted.iter().map(|(start, _)| within(*start)).max().unwrap_or(0)
 }
@@ -138,7 +142,8 @@ fn a_check_is_read_and_answered() {
     let body = br#"{"limits": [{"policy": "per-ip", "key": "2001:db8::1", "cost": 3}]}"#;
     let check = parse_check(&config, &HashKey::default(), body).unwrap();
     let policy = &config.policies()[check.limits[0].policy_index];
-    let decision = policy.algorithm.look(&policy.algorithm.fresh(), Position::default(), check.limits[0].cost);
+    let decision =
+        policy.algorithm.look(&policy.algorithm.fresh(), Position::default(), check.limits[0].cost);
     let results = [LimitResult::counted(policy, decision, Some(0))];
     assert_eq!(rate_limit(&results, config.settings().header_draft).unwrap(), "\"per-ip\";r=60;t=60");
     let broken = br#"{"limits": [{"policy": "per-ip", "key": "2001:db8::1", "cost": 1.5}]}"#;

@@ -12,5 +12,5 @@ mod totals;
 
 pub use journal::{JournalRow, SLOTS};
 pub use message::{Ask, AskLimit, Holder, Op, Receipt, Reply, ReplyLimit, WIRE_VERSION};
-pub use state::{Counter, CounterSettings, Outcome};
+pub use state::{Collected, Counter, CounterSettings, Outcome};
 pub use totals::{PolicyTotals, Totals};

@@ -10,6 +10,8 @@ use crate::{Cost, Decision};
 const SWEEP_EVERY_MS: u64 = 10_000;
 /// An alarm is one row written; sooner than this it would not pay for itself.
 const SOONEST_ALARM_MS: u64 = 60_000;
+/// A key that is never idle again (a bucket without refill) is looked at once a month.
+const LATEST_ALARM_MS: u64 = 30 * 86_400_000;
 
 /// How much a counter may lose in a crash, and how much it may remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +48,20 @@ pub struct Outcome {
     pub reply: Reply,
     /// Rows to write before the answer leaves.
     pub rows: Vec<JournalRow>,
+    /// When to set the object's alarm, by the wall clock, if it has none.
+    pub alarm: Option<WallMs>,
     /// A step of the wall clock that this look at it revealed.
     pub step: Option<StepReport>,
+}
+
+/// What is left after [`Counter::collect`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Collected {
+    /// Some keys still count: set the alarm again, for this wall time.
+    Later(WallMs),
+    /// Nothing counts any more: write this (one row, with the clock and the epochs), and delete every
+    /// other row.
+    Empty(Vec<JournalRow>),
 }
 
 impl Counter {
@@ -87,8 +101,10 @@ impl Counter {
         if opened {
             self.sweep_if_due(now);
         }
+        // Before the flush, which stores when the alarm is due: another start must not set it again.
+        let alarm = self.arm_alarm(cheap);
         let rows = if opened || self.is_flush_due(now) { self.flush(now) } else { Vec::new() };
-        Outcome { reply, rows, step }
+        Outcome { reply, rows, alarm, step }
     }
 
     /// Writes what changed, if anything did: for the timer.
@@ -97,30 +113,30 @@ impl Counter {
         if self.journal.has_dirty() { self.flush(now) } else { Vec::new() }
     }
 
-    /// Gives memory back: for the alarm. Returns the one row that remains when nothing is counted any
-    /// more, and every other row can be deleted; otherwise nothing.
-    pub fn collect(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Option<JournalRow> {
+    /// Gives memory back: for the alarm.
+    pub fn collect(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Collected {
         let (now, _) = self.read_clock(cheap, exact);
         self.swept_at = now;
         self.alarm = None;
         self.table.sweep(now);
-        if self.table.len() > 0 {
-            return None;
+        if let Some(due) = self.arm_alarm(cheap) {
+            return Collected::Later(due);
         }
         self.journal.clear();
-        self.flush(now).pop()
+        Collected::Empty(self.flush(now))
     }
 
-    /// When to set the alarm that [collects](Self::collect), by the wall clock; `None` where one is set
-    /// already or nothing is counted.
-    pub fn arm_alarm(&mut self, wall: WallMs) -> Option<WallMs> {
+    /// When to set the alarm; `None` where one is set already or nothing is counted. Setting it is
+    /// billed as a row.
+    fn arm_alarm(&mut self, wall: WallMs) -> Option<WallMs> {
         if self.alarm.is_some() {
             return None;
         }
         let wait = self.table.idle_from()?.since(self.clock.now());
         // A twentieth more than the longest wait: what is kept outlives its window by a margin.
-        let wait = wait.saturating_add(wait / 20).max(SOONEST_ALARM_MS);
+        let wait = wait.saturating_add(wait / 20).clamp(SOONEST_ALARM_MS, LATEST_ALARM_MS);
         self.alarm = Some(WallMs(wall.0.saturating_add_unsigned(wait)));
+        self.wrote(1);
         self.alarm
     }
 
@@ -283,7 +299,11 @@ impl Counter {
             mark: self.clock.mark(),
             epochs: self.epochs.clone(),
             alarm: self.alarm,
-            totals: self.totals.clone(),
+            // With the row that this will be, so that the stored figure does not fall behind.
+            totals: Totals {
+                rows_written: self.totals.rows_written.saturating_add(1),
+                ..self.totals.clone()
+            },
         };
         self.journal.flush(&header, &mut self.table, now)
     }

@@ -11,7 +11,7 @@ use super::js::{self, DurableObjectState, DurableObjectStorage};
 use super::storage::Rows;
 use super::{ASK_HEADER, REPLY_HEADER, log, respond, setup};
 use crate::clock::{StepReport, WallMs};
-use crate::counter::{Ask, Counter, CounterSettings, Holder, JournalRow};
+use crate::counter::{Ask, Collected, Counter, CounterSettings, Holder, JournalRow};
 
 /// Counts the keys of one point of presence and shard.
 ///
@@ -70,7 +70,7 @@ impl PopCounter {
         };
         let mut inner = self.inner.borrow_mut();
         let reply = inner.decide(&ask)?;
-        inner.arm(&self.tick)?;
+        inner.arm_timer(&self.tick)?;
         let reply = serde_json::to_string(&reply).unwrap_or_default();
         respond::with_header(REPLY_HEADER, &reply)
     }
@@ -98,24 +98,24 @@ impl Inner {
         if let Some(step) = outcome.step {
             log_step(step);
         }
+        self.set_alarm(outcome.alarm)?;
         self.write(&outcome.rows)?;
         Ok(outcome.reply)
     }
 
-    /// Sets what must happen without a request: the flush timer, and the alarm that gives memory back.
-    fn arm(&mut self, tick: &Closure<dyn FnMut()>) -> Result<(), JsValue> {
+    /// Sets the timer that writes what changed, should no request come to do it.
+    fn arm_timer(&mut self, tick: &Closure<dyn FnMut()>) -> Result<(), JsValue> {
         if !self.timer_pending && self.counter.has_unwritten() {
             js::set_timeout(tick.as_ref(), self.flush_every_ms as f64)?;
             self.timer_pending = true;
         }
-        self.arm_alarm()
+        Ok(())
     }
 
-    fn arm_alarm(&mut self) -> Result<(), JsValue> {
-        if let Some(due) = self.counter.arm_alarm(date_now()) {
+    fn set_alarm(&self, due: Option<WallMs>) -> Result<(), JsValue> {
+        if let Some(due) = due {
             // Not awaited: the object's output gate holds the answer until it is stored.
             let _stored = self.storage.set_alarm(due.0 as f64)?;
-            self.counter.wrote(1);
         }
         Ok(())
     }
@@ -134,13 +134,13 @@ impl Inner {
         let cheap = date_now();
         let rows = &self.rows;
         match self.counter.collect(cheap, || rows.wall(cheap)) {
-            Some(last) => {
-                self.write(std::slice::from_ref(&last))?;
-                let billed = self.rows.keep_only(last.slot)?;
+            Collected::Later(due) => self.set_alarm(Some(due)),
+            Collected::Empty(last) => {
+                self.write(&last)?;
+                let billed = self.rows.keep_only(&last)?;
                 self.counter.wrote(billed);
                 Ok(())
             }
-            None => self.arm_alarm(),
         }
     }
 

@@ -55,10 +55,11 @@ impl Rows {
         Ok(billed)
     }
 
-    /// Deletes every row but one. Returns how many the platform billed.
-    pub fn keep_only(&self, slot: u16) -> Result<u64, JsValue> {
+    /// Deletes every row but these. Returns how many the platform billed.
+    pub fn keep_only(&self, rows: &[JournalRow]) -> Result<u64, JsValue> {
+        let kept = rows.last().map_or(-1.0, |row| f64::from(row.slot));
         let cursor =
-            self.sql.exec("DELETE FROM journal_v1 WHERE slot <> ?", &Array::of1(&JsValue::from(slot)))?;
+            self.sql.exec("DELETE FROM journal_v1 WHERE slot <> ?", &Array::of1(&JsValue::from(kept)))?;
         Ok(cursor.rows_written() as u64)
     }
 
