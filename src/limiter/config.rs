@@ -3,7 +3,7 @@ use serde_json::Value;
 use crate::bucket::{Refill, TokenBucket};
 use crate::calendar::Naming;
 use crate::clock::{SuspendPolicy, Tolerance, TrackerConfig, WallMs};
-use crate::config::read::{Fields, choice, show, whole};
+use crate::config::read::{Fields, at, choice, show, whole};
 use crate::quota::QuotaSpec;
 use crate::{Error, MAX_COUNT};
 
@@ -79,35 +79,24 @@ impl QuotaClockConfig {
     /// unknown: `quota.period.timeZone`. That the zone exists is checked when it is loaded.
     pub fn from_json(value: &Value, naming: Naming) -> Result<Self, Error> {
         let names = Names::of(naming);
-        let mut errors = Vec::new();
-        let config = Fields::open(value, "", &names.all(), &mut errors).and_then(|mut fields| {
-            let bucket = read_bucket(&mut fields, names);
+        read(value, &names.all(), |fields| {
+            let bucket = read_bucket(fields, names);
             let initial = fields.optional(names.initial_tokens, or_null(count)).flatten();
-            let tracker = read_tracker(&mut fields, naming);
+            let tracker = read_tracker(fields, naming);
             let quota = fields.optional(names.quota, or_null(Ok)).flatten().map(|quota| {
-                QuotaSpec::from_json(quota, naming)
-                    .map_err(|error| fields.note(error.under(names.quota)))
-                    .ok()
+                let quota = QuotaSpec::from_json(quota, naming);
+                quota.map_err(|error| fields.note(error.under(names.quota))).ok()
             });
-            let config = Self::new(bucket?, tracker?);
-            let config = match quota {
-                None => config,
-                Some(quota) => config.with_quota(quota?),
-            };
-            match initial {
-                None => Some(config),
-                Some(tokens) => config
-                    .with_initial_tokens(tokens)
-                    .map_err(|error| fields.fail(names.initial_tokens, error.detail()))
-                    .ok(),
+            let mut config = Self::new(bucket?, tracker?);
+            if let Some(tokens) = initial {
+                let checked = config.with_initial_tokens(tokens);
+                config = checked.map_err(|error| fields.fail(names.initial_tokens, error.detail())).ok()?;
             }
-        });
-        match (config, errors.into_iter().next()) {
-            (Some(config), None) => Ok(config),
-            (_, Some(error)) => Err(error),
-            // Whatever could not be read was noted.
-            (None, None) => Err(Error::spec("", "cannot be read")),
-        }
+            match quota {
+                None => Some(config),
+                Some(quota) => Some(config.with_quota(quota?)),
+            }
+        })
     }
 
     /// Capacity and refill.
@@ -178,16 +167,8 @@ impl Names {
     }
 
     const fn all(self) -> [&'static str; 7] {
-        let of_tracker = self.of_tracker();
-        [
-            self.capacity,
-            self.refill,
-            self.initial_tokens,
-            self.quota,
-            of_tracker[0],
-            of_tracker[1],
-            of_tracker[2],
-        ]
+        let [policy, tolerance, earliest] = self.of_tracker();
+        [self.capacity, self.refill, self.initial_tokens, self.quota, policy, tolerance, earliest]
     }
 
     const fn of_tracker(self) -> [&'static str; 3] {
@@ -195,20 +176,44 @@ impl Names {
     }
 }
 
-/// Reads the settings of a [`ClockTracker`](crate::clock::ClockTracker) alone, spelled as in a
-/// [`QuotaClockConfig`].
-///
-/// # Errors
-///
-/// As [`QuotaClockConfig::from_json`].
-pub fn tracker_from_json(value: &Value, naming: Naming) -> Result<TrackerConfig, Error> {
+impl TrackerConfig {
+    /// Reads `{suspendPolicy, tolerance?: {fixedMs?, ppm?}, earliestPlausibleWallMs?}`, or the same in snake
+    /// case, as [`QuotaClockConfig::from_json`] does.
+    ///
+    /// # Errors
+    ///
+    /// An [`invalid-spec`](Error::is_invalid_spec) error whose path is the field that is wrong, missing or
+    /// unknown.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use sluicegate::calendar::Naming;
+    /// use sluicegate::clock::TrackerConfig;
+    ///
+    /// let written = serde_json::json!({ "suspendPolicy": "credit", "earliestPlausibleWallMs": null });
+    /// let config = TrackerConfig::from_json(&written, Naming::Camel)?;
+    /// assert_eq!(config.earliest_plausible_wall, None);
+    /// # Ok::<(), sluicegate::Error>(())
+    /// ```
+    pub fn from_json(value: &Value, naming: Naming) -> Result<Self, Error> {
+        read(value, &Names::of(naming).of_tracker(), |fields| read_tracker(fields, naming))
+    }
+}
+
+/// Reads one object, and gives the first fault there is in it.
+fn read<T>(
+    value: &Value,
+    known: &[&str],
+    read: impl FnOnce(&mut Fields<'_, '_>) -> Option<T>,
+) -> Result<T, Error> {
     let mut errors = Vec::new();
-    let config = Fields::open(value, "", &Names::of(naming).of_tracker(), &mut errors)
-        .and_then(|mut fields| read_tracker(&mut fields, naming));
-    match (config, errors.into_iter().next()) {
-        (Some(config), None) => Ok(config),
+    let found = Fields::open(value, "", known, &mut errors).and_then(|mut fields| read(&mut fields));
+    match (found, errors.into_iter().next()) {
+        (Some(found), None) => Ok(found),
         (_, Some(error)) => Err(error),
-        (None, None) => Err(Error::spec("", "cannot be read")),
+        // Not reached: whatever keeps a value from being read is noted.
+        (None, None) => Err(at("", "cannot be read".to_owned())),
     }
 }
 

@@ -20,7 +20,7 @@ mod config;
 mod decision;
 mod snapshot;
 
-pub use config::{QuotaClockConfig, tracker_from_json};
+pub use config::QuotaClockConfig;
 pub use decision::{QuotaClockDecision, QuotaClockRefusal};
 pub use snapshot::{QuotaClockSnapshot, SNAPSHOT_VERSION};
 

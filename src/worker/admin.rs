@@ -61,12 +61,12 @@ pub fn authorise(request: &Request, setup: &Setup, method: &str) -> Result<Optio
     let given = request.headers().get("authorization")?.unwrap_or_default();
     let given = given.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     if !given.is_some_and(|(_, given)| same(given.trim(), token)) {
-        headers.set("www-authenticate", "Bearer realm=\"sluicegate\"")?;
+        headers.set("WWW-Authenticate", "Bearer realm=\"sluicegate\"")?;
         let detail = "The header Authorization has no bearer token, or a wrong one.";
         return respond::problem_with(&Problem::new(Status::Unauthorized, detail), &headers).map(Some);
     }
     if request.method() != method {
-        headers.set("allow", method)?;
+        headers.set("Allow", method)?;
         let detail = format!("This route takes {method} only.");
         return respond::problem_with(&Problem::new(Status::MethodNotAllowed, detail), &headers).map(Some);
     }

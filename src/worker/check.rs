@@ -46,7 +46,7 @@ pub async fn check(request: &Request, env: &Env, setup: &Setup) -> Result<Respon
     if let (false, Some(problem)) = (check.peek || all_allowed(&results), Problem::refusal(&results)) {
         status = problem.status().code();
         if let Some(seconds) = problem.retry_after_seconds() {
-            headers.set("retry-after", &seconds.to_string())?;
+            headers.set("Retry-After", &seconds.to_string())?;
         }
     }
     respond::with_type(status, "application/json", &check_response(&results, Some(&pop.name)), &headers)

@@ -24,7 +24,7 @@ pub fn problem(problem: &Problem) -> Result<Response, JsValue> {
 /// Problem details, with these headers too.
 pub fn problem_with(problem: &Problem, headers: &Headers) -> Result<Response, JsValue> {
     if let Some(seconds) = problem.retry_after_seconds() {
-        headers.set("retry-after", &seconds.to_string())?;
+        headers.set("Retry-After", &seconds.to_string())?;
     }
     with_type(problem.status().code(), PROBLEM_CONTENT_TYPE, &problem.body(), headers)
 }
@@ -47,19 +47,19 @@ pub fn add_limit_fields(
     settings: &Settings,
 ) -> Result<(), JsValue> {
     if let Some(policies) = rate_limit_policy(results.iter().map(|result| result.policy)) {
-        headers.append("ratelimit-policy", &policies)?;
+        headers.append("RateLimit-Policy", &policies)?;
     }
     if let Some(limits) = rate_limit(results, settings.header_draft) {
-        headers.append("ratelimit", &limits)?;
+        headers.append("RateLimit", &limits)?;
     }
     Ok(())
 }
 
 /// An answer with a body of this media type, and these headers.
 pub fn with_type(status: u16, media_type: &str, body: &str, headers: &Headers) -> Result<Response, JsValue> {
-    headers.set("content-type", media_type)?;
+    headers.set("Content-Type", media_type)?;
     // What a limiter says is about this request at this moment.
-    headers.set("cache-control", "no-store")?;
+    headers.set("Cache-Control", "no-store")?;
     Response::new_with_opt_str_and_init(Some(body), &init(status, headers))
 }
 
