@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { ROOT } from "./cache.mjs";
+import { ROOT, withLock } from "./cache.mjs";
 import { cargoBinary } from "./cargo-tools.mjs";
 import { dim, say, Told } from "./log.mjs";
 import { CARGO_BAR_ENV, capture, quietly } from "./run.mjs";
@@ -66,6 +66,12 @@ function report() {
 /** Builds the worker unless build/ is up to date. Set-up has to be done. */
 export async function buildWorker({ force = false } = {}) {
   if (process.env.SLUICEGATE_NO_BUILD === "1" && OUTPUTS.every(existsSync)) return say("the worker in build/ is used as it is");
+  // Two builds in one clone would take away each other's files.
+  const clone = createHash("sha256").update(ROOT).digest("hex").slice(0, 12);
+  return withLock(`build-${clone}`, () => buildIfNeeded(force));
+}
+
+async function buildIfNeeded(force) {
   if (!force && (await isUpToDate())) return say("the worker in build/ is up to date");
   rmSync(STAMP, { force: true });
   const before = Date.now();

@@ -39,6 +39,8 @@ pub struct Counter {
     flushed_at: SteadyMs,
     swept_at: SteadyMs,
     alarm: Option<WallMs>,
+    /// A step of the wall clock that nobody has been told of yet.
+    step: Option<StepReport>,
 }
 
 /// What came of an [`Ask`].
@@ -50,8 +52,6 @@ pub struct Outcome {
     pub rows: Vec<JournalRow>,
     /// When to set the object's alarm, by the wall clock, if it has none.
     pub alarm: Option<WallMs>,
-    /// A step of the wall clock that this look at it revealed.
-    pub step: Option<StepReport>,
 }
 
 /// What is left after [`Counter::collect`].
@@ -84,6 +84,7 @@ impl Counter {
             flushed_at: SteadyMs(0),
             swept_at: SteadyMs(0),
             alarm: alarm.filter(|due| *due > exact),
+            step: None,
         }
     }
 
@@ -91,7 +92,7 @@ impl Counter {
     ///
     /// `cheap` and `exact` read the object's wall clock, see [`SteadyClock::observe`].
     pub fn decide(&mut self, ask: &Ask, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Outcome {
-        let (now, step) = self.read_clock(cheap, exact);
+        let now = self.read_clock(cheap, exact);
         self.totals.asks = self.totals.asks.saturating_add(1);
         let (located, opened) = self.locate(&ask.limits, now);
         let reply = match ask.op {
@@ -104,18 +105,18 @@ impl Counter {
         // Before the flush, which stores when the alarm is due: another start must not set it again.
         let alarm = self.arm_alarm(cheap);
         let rows = if opened || self.is_flush_due(now) { self.flush(now) } else { Vec::new() };
-        Outcome { reply, rows, alarm, step }
+        Outcome { reply, rows, alarm }
     }
 
     /// Writes what changed, if anything did: for the timer.
     pub fn flush_now(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Vec<JournalRow> {
-        let (now, _) = self.read_clock(cheap, exact);
+        let now = self.read_clock(cheap, exact);
         if self.journal.has_dirty() { self.flush(now) } else { Vec::new() }
     }
 
     /// Gives memory back: for the alarm.
     pub fn collect(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Collected {
-        let (now, _) = self.read_clock(cheap, exact);
+        let now = self.read_clock(cheap, exact);
         self.swept_at = now;
         self.alarm = None;
         self.table.sweep(now);
@@ -145,6 +146,12 @@ impl Counter {
         self.journal.has_dirty()
     }
 
+    /// A step of the wall clock that a look at it has revealed since this was last asked: by a
+    /// decision, by the timer or by the alarm.
+    pub fn take_step(&mut self) -> Option<StepReport> {
+        self.step.take()
+    }
+
     /// Notes rows that storage billed.
     pub fn wrote(&mut self, rows: u64) {
         self.totals.rows_written = self.totals.rows_written.saturating_add(rows);
@@ -160,16 +167,13 @@ impl Counter {
         self.table.len()
     }
 
-    fn read_clock(
-        &mut self,
-        cheap: WallMs,
-        exact: impl FnOnce() -> WallMs,
-    ) -> (SteadyMs, Option<StepReport>) {
+    fn read_clock(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> SteadyMs {
         let seen = self.clock.observe(cheap, exact);
         if let Some(step) = seen.report {
             self.totals.step(step);
+            self.step = Some(step);
         }
-        (seen.steady, seen.report)
+        seen.steady
     }
 
     /// Where each limit is counted and in which epoch, and whether an epoch had to be opened.

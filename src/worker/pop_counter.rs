@@ -10,7 +10,7 @@ use worker::Env;
 use super::js::{self, DurableObjectState, DurableObjectStorage};
 use super::storage::Rows;
 use super::{ASK_HEADER, REPLY_HEADER, log, respond, setup};
-use crate::clock::{StepReport, WallMs};
+use crate::clock::WallMs;
 use crate::counter::{Ask, Collected, Counter, CounterSettings, Holder, JournalRow};
 
 /// Counts the keys of one point of presence and shard.
@@ -95,9 +95,7 @@ impl Inner {
         let cheap = date_now();
         let rows = &self.rows;
         let outcome = self.counter.decide(ask, cheap, || rows.wall(cheap));
-        if let Some(step) = outcome.step {
-            log_step(step);
-        }
+        self.log_step();
         self.set_alarm(outcome.alarm)?;
         self.write(&outcome.rows)?;
         Ok(outcome.reply)
@@ -125,6 +123,7 @@ impl Inner {
         let cheap = date_now();
         let rows = &self.rows;
         let pending = self.counter.flush_now(cheap, || rows.wall(cheap));
+        self.log_step();
         if let Err(error) = self.write(&pending) {
             log::error("flush", &js::describe(&error));
         }
@@ -133,7 +132,9 @@ impl Inner {
     fn collect(&mut self) -> Result<(), JsValue> {
         let cheap = date_now();
         let rows = &self.rows;
-        match self.counter.collect(cheap, || rows.wall(cheap)) {
+        let collected = self.counter.collect(cheap, || rows.wall(cheap));
+        self.log_step();
+        match collected {
             Collected::Later(due) => self.set_alarm(Some(due)),
             Collected::Empty(last) => {
                 self.write(&last)?;
@@ -141,6 +142,13 @@ impl Inner {
                 self.counter.wrote(billed);
                 Ok(())
             }
+        }
+    }
+
+    fn log_step(&mut self) {
+        if let Some(step) = self.counter.take_step() {
+            let fields = serde_json::json!({ "kind": step.kind(), "stepped_ms": step.stepped_ms });
+            log::warn("clock-step", &fields);
         }
     }
 
@@ -153,8 +161,4 @@ impl Inner {
 
 fn date_now() -> WallMs {
     WallMs(js_sys::Date::now() as i64)
-}
-
-fn log_step(step: StepReport) {
-    log::warn("clock-step", &serde_json::json!({ "kind": step.kind(), "stepped_ms": step.stepped_ms }));
 }
