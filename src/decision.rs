@@ -53,6 +53,11 @@ impl Cost {
         Ok(Self(units as u64))
     }
 
+    /// A cost of `units`, or of the most there can be.
+    pub(crate) const fn saturating(units: u64) -> Self {
+        if units < MAX_COUNT { Self(units) } else { Self(MAX_COUNT) }
+    }
+
     /// The number of units.
     pub const fn get(self) -> u64 {
         self.0

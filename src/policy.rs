@@ -7,7 +7,7 @@ use crate::clock::SteadyMs;
 use crate::window::{
     Counting, FixedState, FixedWindow, LogState, Position, SlidingLog, SlidingState, SlidingWindow, WindowMs,
 };
-use crate::{Cost, Decision};
+use crate::{Cost, Decision, RetryAfterBasis};
 
 /// How a policy counts: one of the algorithms, with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +93,16 @@ impl Algorithm {
             Self::TokenBucket(_) => (4, 0),
         };
         kind << 64 | u128::from(window_ms)
+    }
+
+    /// What its waits rest on.
+    pub const fn basis(&self) -> RetryAfterBasis {
+        match self {
+            Self::FixedWindow(_) | Self::SlidingWindow(_) | Self::SlidingLog(_) => {
+                RetryAfterBasis::EpochWindow
+            }
+            Self::TokenBucket(_) => RetryAfterBasis::MonotonicRefill,
+        }
     }
 
     /// See [`Counting::look`].

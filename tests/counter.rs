@@ -65,7 +65,8 @@ impl Object {
     /// `kill -9`: only what is on the disk comes back.
     fn crash(&mut self) {
         self.lives += 1;
-        let rows = self.disk.values().cloned().collect();
+        let mut rows: Vec<_> = self.disk.values().cloned().collect();
+        rows.sort_by_key(|row| row.seq);
         self.counter = Counter::restore(Holder(self.lives), self.settings, rows, WallMs(self.now));
     }
 }
@@ -174,10 +175,81 @@ fn a_flood_of_keys_costs_bounded_memory_and_frees_no_debt() {
     }
     assert!(object.counter.keys() <= 100 + 64);
     assert!(!object.take(limit(algorithm, 1, 1)).allowed, "the first key still owes");
-    // A key that was counted in a shared counter stays there, although memory is free again.
     object.now += 61_000;
     assert!(object.take(limit(algorithm, 9_999, 1)).allowed);
     assert!(!object.take(limit(algorithm, 9_999, 1)).allowed);
+}
+
+#[test]
+fn a_key_stays_with_its_shared_counter_when_memory_is_free_again() {
+    let mut object = Object::new(CounterSettings { max_keys: 100, ..SETTINGS });
+    for key in 0..100 {
+        object.take(limit(fixed(5, 5_000), key, 1));
+    }
+    let long = limit(fixed(1, 86_400_000), 1 << 100, 1);
+    assert!(object.take(long.clone()).allowed);
+    // The others are swept, so there is room for a counter of its own, where nothing would be counted.
+    object.now += 60_000;
+    object.take(limit(fixed(5, 5_000), 0, 1));
+    assert!(!object.take(long).allowed);
+}
+
+#[test]
+fn keys_of_one_object_spread_over_all_shared_counters() {
+    let mut object = Object::new(CounterSettings { max_keys: 1, ..SETTINGS });
+    let algorithm = fixed(1_000_000, 60_000);
+    // An object's keys have their low bits in common: those choose the object.
+    let mut state = 1_u128;
+    for _ in 0..2_000 {
+        state =
+            state.wrapping_mul(0xda94_2042_e4dd_58b5_0000_0001_0000_01b3).wrapping_add(0x1357_9bdf_2468_ace1);
+        object.take(limit(algorithm, state / 256 * 256, 1));
+    }
+    assert_eq!(object.counter.keys(), 1 + 64);
+}
+
+#[test]
+fn two_keys_of_one_shared_counter_are_too_much_only_together() {
+    let mut object = Object::new(CounterSettings { max_keys: 1, ..SETTINGS });
+    object.take(limit(fixed(10, 60_000), 1, 1));
+    let pair = vec![limit(fixed(10, 60_000), 2, 6), limit(fixed(10, 60_000), 3, 6)];
+    let refused = object.ask(Op::Take, pair);
+    let refusal = refused.limits[1].decision.refusal.unwrap();
+    assert!(!refused.allowed && refusal.name() == "limit" && refusal.retry_after_ms().is_some());
+}
+
+/// The ring turns over many times while every key still counts: nothing but moving what a row held into
+/// the one that takes its place keeps it.
+#[test]
+fn a_long_window_survives_the_turning_of_the_ring() {
+    let long = WindowMs::new(30 * 86_400_000).unwrap();
+    let algorithms = [
+        fixed(1_000_000, long.get()),
+        Algorithm::SlidingWindow(SlidingWindow::new(1_000_000, long, 3, true).unwrap()),
+        Algorithm::SlidingLog(SlidingLog::new(1_000, long).unwrap()),
+        Algorithm::TokenBucket(TokenBucket::new(1_000_000, Refill::NEVER).unwrap()),
+    ];
+    for algorithm in algorithms {
+        let mut object = Object::new(CounterSettings { flush_hits: 2, max_keys: 50_000, ..SETTINGS });
+        let mut taken = HashMap::<u128, u64>::new();
+        for hit in 0..3_000_u128 {
+            object.now += 300;
+            // Some keys are touched once and then only held; others again and again.
+            let key = if hit % 3 == 0 { hit % 997 } else { hit % 11 };
+            if object.take(limit(algorithm, key, 1)).allowed {
+                *taken.entry(key).or_default() += 1;
+            }
+            if hit % 400 == 399 {
+                object.timer();
+                object.crash();
+                for (key, units) in &taken {
+                    let decision = object.ask(Op::Peek, vec![limit(algorithm, *key, 0)]).limits[0].decision;
+                    assert_eq!(decision.limit - decision.remaining, *units, "key {key} after hit {hit}");
+                }
+            }
+        }
+        assert!(object.disk.values().all(|row| row.seq > 500), "the ring has turned over");
+    }
 }
 
 #[test]
@@ -197,16 +269,90 @@ fn a_quiet_object_gives_back_memory_and_rows_and_keeps_its_clock() {
     );
     object.now = due[0].0;
     let wall = WallMs(object.now);
-    let Collected::Empty(last) = object.counter.collect(wall, || wall) else {
-        panic!("something still counts")
-    };
-    assert_eq!(object.counter.keys(), 0);
-    object.disk = last.into_iter().map(|row| (row.slot, row)).collect();
-    assert_eq!(object.disk.len(), 1);
+    let written = object.disk.len();
+    assert_eq!(
+        object.counter.collect(wall, || wall),
+        Collected::Nothing,
+        "small rows are not worth deleting"
+    );
+    assert_eq!((object.counter.keys(), object.disk.len()), (0, written));
     object.now -= 3_600_000;
     object.crash();
     let reply = object.take(limit(fixed(5, 60_000), 1, 1));
-    assert!(reply.limits[0].epoch.unwrap() >= (due[0].0 / 60_000) as u64, "epochs never shrink");
+    assert!(reply.limits[0].epoch.unwrap() >= (START / 60_000) as u64, "epochs never shrink");
+}
+
+#[test]
+fn large_rows_that_nothing_needs_are_deleted() {
+    let mut object = Object::new(CounterSettings { flush_hits: 1_000, max_keys: 50_000, ..SETTINGS });
+    for key in 0..5_000 {
+        object.take(limit(fixed(5, 60_000), key, 1));
+    }
+    object.timer();
+    let large = object.disk.values().filter(|row| row.data.len() > 16 << 10).count();
+    assert!(large > 0);
+    object.now += 3_600_000;
+    let wall = WallMs(object.now);
+    let Collected::Empty { rows, delete } = object.counter.collect(wall, || wall) else {
+        panic!("nothing to delete")
+    };
+    assert_eq!((rows.len(), delete.len()), (1, large));
+    object.store(rows);
+    object.disk.retain(|slot, _| !delete.contains(slot));
+    assert!(object.disk.values().all(|row| row.data.len() < 16 << 10));
+    object.crash();
+    assert!(object.take(limit(fixed(5, 60_000), 1, 5)).allowed);
+}
+
+#[test]
+fn what_could_not_be_written_is_written_later() {
+    let mut object = Object::new(SETTINGS);
+    for key in 0..5 {
+        object.take(limit(fixed(5, 60_000), key, 1));
+    }
+    let wall = WallMs(object.now);
+    let rows = object.counter.flush_now(wall, || wall);
+    assert_eq!(rows.len(), 1);
+    object.counter.unwritten(&rows);
+    object.timer();
+    object.crash();
+    assert!((0..5).all(|key| remaining(&object.ask(Op::Peek, vec![limit(fixed(5, 60_000), key, 1)])) == [4]));
+}
+
+#[test]
+fn while_a_step_back_holds_the_timers_each_take_is_written_at_once() {
+    let mut object = Object::new(SETTINGS);
+    object.take(limit(fixed(100, 60_000), 1, 1));
+    object.timer();
+    // Date.now() stands still, SQLite's clock shows the step.
+    let frozen = WallMs(object.now + 5);
+    for hit in 0..5 {
+        let exact = WallMs(object.now - 3_600_000 + hit);
+        let ask = Ask { v: WIRE_VERSION, op: Op::Take, limits: vec![limit(fixed(100, 60_000), 1, 1)] };
+        let rows = object.counter.decide(&ask, frozen, || exact).rows;
+        // The first sees a clock that has moved as it should.
+        assert_eq!(rows.len(), usize::from(hit > 0), "hit {hit}");
+        object.store(rows);
+    }
+    object.now -= 3_590_000;
+    object.crash();
+    assert_eq!(remaining(&object.ask(Op::Peek, vec![limit(fixed(100, 60_000), 1, 1)])), [94]);
+}
+
+#[test]
+fn what_a_start_has_to_read_is_bounded() {
+    let log = Algorithm::SlidingLog(SlidingLog::new(1_000, WindowMs::new(86_400_000).unwrap()).unwrap());
+    let mut object = Object::new(CounterSettings { flush_hits: 1_000, max_keys: 50_000, ..SETTINGS });
+    for hit in 0..60_000_u128 {
+        object.now += 1;
+        object.take(limit(log, hit % 60, 1));
+    }
+    let stored: usize = object.disk.values().map(|row| row.data.len()).sum();
+    assert!(stored < 18 << 20, "{stored} bytes");
+    let before = object.ask(Op::Peek, vec![limit(log, 7, 1)]);
+    object.timer();
+    object.crash();
+    assert_eq!(object.ask(Op::Peek, vec![limit(log, 7, 1)]), before);
 }
 
 #[test]

@@ -109,16 +109,21 @@ impl SteadyClock {
         } else {
             self.standing = self.standing.saturating_add(1);
             let due = self.standing.is_power_of_two() || self.standing.is_multiple_of(MOST_UNCHECKED);
-            if due || !self.awake || self.frozen(cheap) { self.advance(exact()) } else { None }
+            if due || !self.awake || cheap.max(self.cheap) > self.mark.last {
+                self.advance(exact())
+            } else {
+                None
+            }
         };
         self.cheap = self.cheap.max(cheap);
         self.awake = true;
         Observation { steady: self.steady(), report }
     }
 
-    /// True while the cheap reading is known to wait for the wall to catch up.
-    fn frozen(&self, cheap: WallMs) -> bool {
-        cheap > self.mark.last
+    /// True while the cheap reading is known to wait for the wall to catch up. In a Durable Object its
+    /// timers and alarms wait with it.
+    pub fn is_frozen(&self) -> bool {
+        self.cheap > self.mark.last
     }
 
     fn advance(&mut self, reading: WallMs) -> Option<StepReport> {

@@ -174,6 +174,11 @@ fn list<'a>(value: &'a Value, name: &str, errors: &mut Vec<Error>) -> &'a [Value
 pub struct ConfigErrors(Vec<Error>);
 
 impl ConfigErrors {
+    /// These errors, if there are any: for what only an adapter can check.
+    pub fn of(errors: Vec<Error>) -> Option<Self> {
+        (!errors.is_empty()).then_some(Self(errors))
+    }
+
     /// The errors, each with the path of its field.
     pub fn errors(&self) -> &[Error] {
         &self.0

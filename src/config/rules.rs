@@ -99,5 +99,10 @@ pub(super) fn warnings(policies: &[Policy], rules: &[Rule]) -> Vec<String> {
             ));
         }
     }
+    if rules.is_empty() {
+        warnings.push(
+            "there are no rules: the gateway lets everything through, and only checks are counted".to_owned(),
+        );
+    }
     warnings
 }

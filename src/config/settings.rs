@@ -65,7 +65,7 @@ pub(super) fn read(fields: &mut Fields<'_, '_>) -> Settings {
     let drafts = [("11", HeaderDraft::Eleven), ("next", HeaderDraft::Next)];
     let mut count = |name, most| fields.optional(name, |value| whole(value, 1, most));
     let (shards, flush_hits, max_keys) =
-        (count("shards", 256), count("flush_hits", 1_000_000), count("max_keys", 1_000_000));
+        (count("shards", 256), count("flush_hits", 1_000_000), count("max_keys", 100_000));
     Settings {
         prefix: fields.optional("prefix", prefix).unwrap_or_default(),
         shards: narrow(shards, default.shards),

@@ -9,8 +9,12 @@ use crate::window::Epochs;
 /// How many rows the journal turns over. Each flush overwrites the oldest, so an object writes one
 /// row per flush and deletes none; a deleted row costs as much as a written one.
 pub const SLOTS: u16 = 64;
-/// A value in the object's storage holds at most 2 MB; a row is closed well before that.
-const ROW_BYTES: usize = 1 << 20;
+/// A row is closed at this size (a value in the object's storage holds 2 MB). With the number of slots it
+/// bounds what a start has to read, whatever was counted.
+const ROW_BYTES: usize = 256 << 10;
+/// When nothing counts any more, rows smaller than this stay: deleting one is billed like writing one,
+/// and storage is cheap.
+const SMALL_ROW_BYTES: usize = 16 << 10;
 /// The version of the rows' contents.
 pub(super) const FORMAT: u8 = 1;
 
@@ -51,29 +55,40 @@ struct Packed {
 #[derive(Debug)]
 pub(super) struct Journal {
     next_seq: u64,
-    /// The keys written into each slot; a key counts only where its entry still says so.
-    slots: Vec<Vec<TableKey>>,
+    slots: Vec<Slot>,
     /// Keys that changed since they were written.
     dirty: Vec<TableKey>,
 }
 
+/// What one row holds.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    /// The keys written into it; a key counts only where its entry still says so.
+    keys: Vec<TableKey>,
+    bytes: usize,
+}
+
 impl Journal {
     pub fn new() -> Self {
-        Self { next_seq: 0, slots: vec![Vec::new(); usize::from(SLOTS)], dirty: Vec::new() }
+        Self { next_seq: 0, slots: vec![Slot::default(); usize::from(SLOTS)], dirty: Vec::new() }
     }
 
-    /// Reads stored rows, oldest first, into `table`. Returns the newest header. A row that cannot be
-    /// read (a later format, after a rollback) is skipped: its keys start anew.
-    pub fn restore(&mut self, mut rows: Vec<JournalRow>, table: &mut Table) -> Option<Header> {
-        rows.sort_by_key(|row| row.seq);
+    /// Reads stored rows, oldest first and one at a time, into `table`. Returns the newest header. A row
+    /// that cannot be read (a later format, after a rollback) is skipped: its keys start anew.
+    pub fn restore(
+        &mut self,
+        rows: impl IntoIterator<Item = JournalRow>,
+        table: &mut Table,
+    ) -> Option<Header> {
         let mut newest = None;
         for row in rows {
             self.next_seq = self.next_seq.max(row.seq.saturating_add(1));
             let Some((header, packed)) = unpack(&row.data) else { continue };
             let Some(slot) = self.slots.get_mut(usize::from(row.slot)) else { continue };
+            slot.bytes = row.data.len();
             for Packed { key, idle_from, state } in packed {
                 let key = TableKey(u128::from_le_bytes(key));
-                slot.push(key);
+                slot.keys.push(key);
                 table.restore(key, Entry { state, idle_from, dirty: false, slot: Some(row.slot) });
             }
             newest = Some(header);
@@ -100,7 +115,7 @@ impl Journal {
             let seq = self.next_seq;
             let slot = (seq % u64::from(SLOTS)) as u16;
             let Some(held) = self.slots.get_mut(usize::from(slot)) else { break };
-            pending.extend(held.drain(..).filter(|key| {
+            pending.extend(held.keys.drain(..).filter(|key| {
                 table
                     .get(*key)
                     .is_some_and(|entry| entry.slot == Some(slot) && !entry.dirty && entry.idle_from > now)
@@ -109,7 +124,7 @@ impl Journal {
             for key in &keys {
                 table.written(*key, slot);
             }
-            *held = keys;
+            *held = Slot { keys, bytes: data.len() };
             rows.push(JournalRow { slot, seq, data });
             self.next_seq = seq.saturating_add(1);
             if pending.is_empty() {
@@ -120,11 +135,30 @@ impl Journal {
         rows
     }
 
-    /// Forgets every slot: nothing in them counts any more. The next flush writes a header alone, and
-    /// every other row can go.
-    pub fn clear(&mut self) {
-        self.slots.iter_mut().for_each(Vec::clear);
+    /// Takes back what [`flush`](Self::flush) said, since these rows could not be written.
+    pub fn unwritten(&mut self, rows: &[JournalRow], table: &mut Table) {
+        for row in rows {
+            let Some(slot) = self.slots.get_mut(usize::from(row.slot)) else { continue };
+            for key in slot.keys.drain(..) {
+                if table.soil(key, row.slot) {
+                    self.dirty.push(key);
+                }
+            }
+        }
+    }
+
+    /// Forgets every row, since nothing in them counts any more. Returns the slots of those large enough
+    /// to be worth deleting.
+    pub fn clear(&mut self) -> Vec<u16> {
         self.dirty.clear();
+        let mut large = Vec::new();
+        for (slot, held) in (0..).zip(&mut self.slots) {
+            held.keys.clear();
+            if std::mem::take(&mut held.bytes) >= SMALL_ROW_BYTES {
+                large.push(slot);
+            }
+        }
+        large
     }
 }
 

@@ -4,12 +4,12 @@ use super::table::{Table, TableKey};
 use super::totals::Totals;
 use crate::clock::{SteadyClock, SteadyMs, StepReport, WallMs};
 use crate::window::{Epochs, Position};
-use crate::{Cost, Decision};
+use crate::{Cost, Decision, Refusal};
 
 /// Sweeping looks at every key: more often than this it would cost more than the memory is worth.
 const SWEEP_EVERY_MS: u64 = 10_000;
-/// An alarm is one row written; sooner than this it would not pay for itself.
-const SOONEST_ALARM_MS: u64 = 60_000;
+/// An alarm is one row written, and wakes the object: sooner than this it would not pay for itself.
+const SOONEST_ALARM_MS: u64 = 3_600_000;
 /// A key that is never idle again (a bucket without refill) is looked at once a month.
 const LATEST_ALARM_MS: u64 = 30 * 86_400_000;
 
@@ -59,14 +59,25 @@ pub struct Outcome {
 pub enum Collected {
     /// Some keys still count: set the alarm again, for this wall time.
     Later(WallMs),
-    /// Nothing counts any more: write this (one row, with the clock and the epochs), and delete every
-    /// other row.
-    Empty(Vec<JournalRow>),
+    /// Nothing counts any more, and what is stored is small.
+    Nothing,
+    /// Nothing counts any more: write these rows, and delete those of the other slots.
+    Empty {
+        /// One row, with the clock and the epochs.
+        rows: Vec<JournalRow>,
+        /// The slots of rows that are large and of no use.
+        delete: Vec<u16>,
+    },
 }
 
 impl Counter {
-    /// A counter that goes on from its stored rows, or a new one where there are none.
-    pub fn restore(holder: Holder, settings: CounterSettings, rows: Vec<JournalRow>, exact: WallMs) -> Self {
+    /// A counter that goes on from its stored rows, oldest first, or a new one where there are none.
+    pub fn restore(
+        holder: Holder,
+        settings: CounterSettings,
+        rows: impl IntoIterator<Item = JournalRow>,
+        exact: WallMs,
+    ) -> Self {
         let mut table = Table::new(settings.max_keys);
         let mut journal = Journal::new();
         let header = journal.restore(rows, &mut table);
@@ -83,7 +94,8 @@ impl Counter {
             hits: 0,
             flushed_at: SteadyMs(0),
             swept_at: SteadyMs(0),
-            alarm: alarm.filter(|due| *due > exact),
+            // One that lies further ahead than any that is set was set by a clock that was wrong.
+            alarm: alarm.filter(|due| (0..=LATEST_ALARM_MS as i64).contains(&due.0.saturating_sub(exact.0))),
             step: None,
         }
     }
@@ -123,8 +135,14 @@ impl Counter {
         if let Some(due) = self.arm_alarm(cheap) {
             return Collected::Later(due);
         }
-        self.journal.clear();
-        Collected::Empty(self.flush(now))
+        let large = self.journal.clear();
+        if large.is_empty() {
+            return Collected::Nothing;
+        }
+        // The clock and the epochs stay, in a row of their own.
+        let rows = self.flush(now);
+        let delete = large.into_iter().filter(|slot| rows.iter().all(|row| row.slot != *slot)).collect();
+        Collected::Empty { rows, delete }
     }
 
     /// When to set the alarm; `None` where one is set already or nothing is counted. Setting it is
@@ -150,6 +168,11 @@ impl Counter {
     /// decision, by the timer or by the alarm.
     pub fn take_step(&mut self) -> Option<StepReport> {
         self.step.take()
+    }
+
+    /// Takes rows back that could not be written: they will be part of the next flush.
+    pub fn unwritten(&mut self, rows: &[JournalRow]) {
+        self.journal.unwritten(rows, &mut self.table);
     }
 
     /// Notes rows that storage billed.
@@ -237,9 +260,19 @@ impl Counter {
         let earlier = limits.iter().zip(located).take(index);
         let same = earlier.filter(|(_, (other, _))| *other == key).map(|(limit, _)| limit.cost.get());
         let cost = same.fold(limit.cost.get(), u64::saturating_add);
-        match Cost::new(cost) {
-            Ok(cost) => self.look_at(key, limit, at, cost),
-            Err(_) => self.look_at(key, limit, at, limit.cost),
+        let alone = self.look_at(key, limit, at, limit.cost);
+        if cost == limit.cost.get() || !alone.allowed() {
+            return alone;
+        }
+        let together = self.look_at(key, limit, at, Cost::saturating(cost));
+        match together.refusal {
+            // Each fits by itself: they are only too much in one batch.
+            Some(Refusal::CostExceedsLimit) => {
+                let basis = limit.algorithm.basis();
+                let refusal = Refusal::Limit { retry_after_ms: Some(alone.reset_ms), basis };
+                Decision { refusal: Some(refusal), ..alone }
+            }
+            _ => together,
         }
     }
 
@@ -289,9 +322,12 @@ impl Counter {
     }
 
     fn is_flush_due(&self, now: SteadyMs) -> bool {
+        // After a step back the object's timers stand still with its clock: nothing but requests comes
+        // to write, and any of them can be the last one before a crash.
         self.journal.has_dirty()
             && (self.hits >= self.settings.flush_hits
-                || now.since(self.flushed_at) >= self.settings.flush_every_ms)
+                || now.since(self.flushed_at) >= self.settings.flush_every_ms
+                || self.clock.is_frozen())
     }
 
     fn flush(&mut self, now: SteadyMs) -> Vec<JournalRow> {

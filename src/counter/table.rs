@@ -24,7 +24,8 @@ impl TableKey {
     }
 
     fn shared(policy: &str, algorithm: &Algorithm, key: KeyHash) -> Self {
-        Self(mix(policy, algorithm, key.get() % SHARED_COUNTERS) | SHARED_BIT)
+        // Not the low bits: they have chosen the object, and are much the same for all of its keys.
+        Self(mix(policy, algorithm, (key.get() >> 64) % SHARED_COUNTERS) | SHARED_BIT)
     }
 
     fn is_shared(self) -> bool {
@@ -136,6 +137,16 @@ impl Table {
             entry.dirty = false;
             entry.slot = Some(slot);
         }
+    }
+
+    /// Notes that what was written to `slot` is not there after all. Returns true if the key is to be
+    /// written again.
+    pub fn soil(&mut self, key: TableKey, slot: u16) -> bool {
+        let Some(entry) = self.entries.get_mut(&key).filter(|entry| entry.slot == Some(slot)) else {
+            return false;
+        };
+        entry.slot = None;
+        !std::mem::replace(&mut entry.dirty, true)
     }
 
     /// Gives back the memory of every key that is idle at `now`.

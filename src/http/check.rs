@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::key::{HashKey, KeyHash};
-use super::problem::{Problem, Status, faults};
+use super::problem::{MOST_FAULTS, Problem, Status, faults};
 use crate::config::json::{self, JsonFault};
 use crate::config::read::{Fields, flag, no_such_policy, show, text};
 use crate::config::{Config, Policy, Subject};
@@ -15,9 +15,6 @@ pub const MAX_BODY_BYTES: usize = 64 * 1024;
 pub const MAX_LIMITS: usize = 16;
 /// The longest key of a check, and the longest part of one that has several.
 pub const MAX_KEY_BYTES: usize = 1024;
-
-/// More faults than this are not listed: an answer is not to be much larger than what was asked.
-const MOST_FAULTS: usize = 32;
 
 /// A check: several limits, all or nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 use sfv::{Integer, KeyRef, ListSerializer, StringRef, key_ref};
 
 use super::answer::LimitResult;
+use crate::MAX_COUNT;
 use crate::config::Policy;
 
 /// Which draft's parameters the `RateLimit` field has.
@@ -23,7 +24,12 @@ pub enum HeaderDraft {
 /// refill, `limit` per window, and where it differs its capacity as `sluicegate-burst`.
 pub fn rate_limit_policy<'a>(policies: impl IntoIterator<Item = &'a Policy>) -> Option<String> {
     let mut list = ListSerializer::new();
+    let mut listed: Vec<&str> = Vec::new();
     for policy in policies.into_iter().filter(|policy| !policy.shadow) {
+        if listed.contains(&policy.name.as_str()) {
+            continue;
+        }
+        listed.push(&policy.name);
         // Names are plain ASCII since the configuration was read.
         let Ok(name) = StringRef::from_str(&policy.name) else { continue };
         let item = list
@@ -40,19 +46,26 @@ pub fn rate_limit_policy<'a>(policies: impl IntoIterator<Item = &'a Policy>) -> 
 /// The value of `RateLimit`, such as `"per-ip";r=59;t=42`; `None` where there is nothing to say.
 ///
 /// The seconds run until more units are free, rounded up; they are left out where the limit is whole.
-/// Shadow policies are left out, and those whose counter was out of reach.
+/// Shadow policies are left out, and those whose counter was out of reach. Of a policy that was asked for
+/// several keys the one with the least left is told.
 pub fn rate_limit(results: &[LimitResult<'_>], draft: HeaderDraft) -> Option<String> {
     let (remaining, seconds): (&KeyRef, &KeyRef) = match draft {
         HeaderDraft::Eleven => (key_ref("r"), key_ref("t")),
         HeaderDraft::Next => (key_ref("a"), key_ref("w")),
     };
     let mut list = ListSerializer::new();
-    for result in results.iter().filter(|result| result.is_announced()) {
+    let announced = || results.iter().enumerate().filter(|(_, result)| result.is_announced());
+    for (index, result) in announced() {
+        let tightness = |at: usize, one: &LimitResult<'_>| (one.decision.remaining, at);
+        let same = announced().filter(|(_, other)| other.policy.name == result.policy.name);
+        if same.map(|(at, other)| tightness(at, other)).min() != Some(tightness(index, result)) {
+            continue;
+        }
         let Ok(name) = StringRef::from_str(&result.policy.name) else { continue };
         let decision = &result.decision;
         let item = list.bare_item(name).parameter(remaining, integer(decision.remaining));
         let wait_ms = if decision.grows_ms > 0 { decision.grows_ms } else { decision.reset_ms };
-        if wait_ms > 0 {
+        if wait_ms > 0 && wait_ms < MAX_COUNT {
             let _ = item.parameter(seconds, integer(wait_ms.div_ceil(1000)));
         }
     }

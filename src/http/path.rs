@@ -34,8 +34,10 @@ impl RequestPath {
         let mut segments: Vec<Vec<u8>> = Vec::new();
         let mut hides_dots = false;
         for segment in decode_once(pathname.as_bytes()).split(|byte| *byte == b'/') {
-            match segment {
-                b"" => {}
+            // Some origins cut off what follows a semicolon before they resolve dots.
+            let name = segment.split(|byte| *byte == b';').next().unwrap_or_default();
+            match name {
+                b"" if segment.is_empty() => {}
                 b"." => hides_dots = true,
                 b".." => {
                     hides_dots = true;
@@ -48,9 +50,9 @@ impl RequestPath {
     }
 
     /// True when the path has a `.` or `..` segment. A URL parser resolves those, also `%2e%2e`, so one
-    /// that is still there stood behind an encoded slash. An origin may or may not decode that slash: to
-    /// one `/admin/..%2Fx` is `/x`, to the other it lies below `/admin`. Nobody can tell which rule it
-    /// falls under, and nothing but an attack sends it: answer such a request 400.
+    /// that is still there stood behind an encoded slash or before a semicolon. Some origins resolve it
+    /// all the same: to one `/admin/..%2Fx` is `/x`, to the other it lies below `/admin`. Nobody can tell
+    /// which rule it falls under, and nothing but an attack sends it: answer such a request 400.
     pub const fn hides_dots(&self) -> bool {
         self.hides_dots
     }

@@ -114,6 +114,9 @@ impl Kind {
     }
 }
 
+/// More faults than this are not listed: an answer is not to be much larger than what was asked.
+pub(super) const MOST_FAULTS: usize = 32;
+
 /// Why a request was not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -184,16 +187,18 @@ impl Problem {
     pub fn hidden_dots() -> Self {
         Self::new(
             Status::BadRequest,
-            "The path has a . or .. segment behind an encoded slash (%2F). Send the path that is meant.",
+            "The path has a . or .. segment that is not one to every server (%2F beside it, or a semicolon). Send the \
+             path that is meant.",
         )
     }
 
     /// The problem of a configuration that cannot be used, with everything that is wrong with it.
     pub fn configuration(errors: &ConfigErrors) -> Self {
-        let errors = errors.errors().to_vec();
+        let (count, errors) =
+            (errors.errors().len(), errors.errors().iter().take(MOST_FAULTS).cloned().collect());
         let detail = format!(
             "The configuration of the rate limiter cannot be used ({}). Correct it and deploy again.",
-            faults(errors.len())
+            faults(count)
         );
         Self::invalid(Status::ServiceUnavailable, detail, errors)
     }

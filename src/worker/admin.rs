@@ -40,14 +40,14 @@ pub async fn metrics(request: &Request, env: &Env, setup: &Setup) -> Result<Resp
 async fn reports(request: &Request, env: &Env, setup: &Setup) -> (String, Vec<Value>) {
     let settings = setup.config.as_ref().map(|config| config.settings().clone()).unwrap_or_default();
     let pop = Pop::near(request, env, &settings);
-    let mut counters = Vec::new();
-    for shard in 0..settings.shards {
-        let mut report = pop.report(shard).await.unwrap_or_else(|_| json!({ "unreachable": true }));
+    let reports = pop.reports().await.into_iter().map(|(shard, report)| {
+        let mut report = report.unwrap_or_else(|| json!({ "unreachable": true }));
         if let Some(report) = report.as_object_mut() {
             report.insert("shard".to_owned(), json!(shard));
         }
-        counters.push(report);
-    }
+        report
+    });
+    let counters = reports.collect();
     (pop.name, counters)
 }
 

@@ -26,10 +26,11 @@ pub async fn decide<'a>(pop: &Pop, limits: &[Limit<'a>], peek: bool) -> Vec<Limi
         limits.iter().map(|limit| LimitResult::out_of_reach(limit.policy)).collect();
     let mut receipts: Vec<Option<Receipt>> = vec![None; limits.len()];
     let groups = by_shard(pop, limits);
+    let deadline = pop.deadline();
     let mut refused = false;
     for (shard, members) in &groups {
         let op = if peek || refused { Op::Peek } else { Op::Take };
-        if let Ok(reply) = pop.ask(*shard, &ask(op, limits, members, &receipts)).await {
+        if let Ok(reply) = pop.ask(*shard, &ask(op, limits, members, &receipts), &deadline).await {
             record(&mut results, &reply, members);
             for (index, limit) in members.iter().zip(&reply.limits) {
                 receipts[*index] = limit.receipt;
@@ -50,12 +51,14 @@ async fn give_back<'a>(
     receipts: &[Option<Receipt>],
     results: &mut [LimitResult<'a>],
 ) {
+    // A time of its own: the first may have run out, and then giving back matters all the more.
+    let deadline = pop.deadline();
     for (shard, members) in groups {
         let taken: Vec<usize> = members.iter().copied().filter(|index| receipts[*index].is_some()).collect();
         if taken.is_empty() {
             continue;
         }
-        if let Ok(reply) = pop.ask(*shard, &ask(Op::Give, limits, &taken, receipts)).await {
+        if let Ok(reply) = pop.ask(*shard, &ask(Op::Give, limits, &taken, receipts), &deadline).await {
             record(results, &reply, &taken);
         }
     }

@@ -27,6 +27,8 @@ extern "C" {
     pub type SqlCursor;
     #[wasm_bindgen(method, catch, js_name = toArray)]
     pub fn to_array(this: &SqlCursor) -> Result<Array, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub fn next(this: &SqlCursor) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(method, getter, js_name = rowsWritten)]
     pub fn rows_written(this: &SqlCursor) -> f64;
 

@@ -11,11 +11,13 @@ mod gateway;
 mod js;
 mod log;
 mod metrics;
+mod origin;
 mod pop_counter;
 mod pops;
 mod respond;
 mod setup;
 mod storage;
+mod url;
 
 pub use pop_counter::PopCounter;
 
@@ -45,21 +47,14 @@ async fn fetch(request: Request, env: Env, _context: Context) -> worker::Result<
 
 async fn answer(request: &Request, env: &Env) -> Result<Response, JsValue> {
     let setup = setup(env);
-    let url = request.url();
-    let path = path_of(&url);
-    match setup.own_route(path) {
+    let url = url::Normal::of(request);
+    match setup.own_route(url.path()) {
         Some("/healthz") => admin::healthz(&setup),
         Some("/v1/check") => check::check(request, env, &setup).await,
         Some("/v1/pop") => admin::pop(request, env, &setup).await,
         Some("/metrics") => admin::metrics(request, env, &setup).await,
-        _ => gateway::gateway(request, env, &setup, path).await,
+        _ => gateway::gateway(request, env, &setup, &url).await,
     }
-}
-
-/// The path of a URL that the runtime has parsed, without its query.
-fn path_of(url: &str) -> &str {
-    let after_host = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));
-    after_host.and_then(|path| path.split(['?', '#']).next()).unwrap_or("/")
 }
 
 impl Setup {

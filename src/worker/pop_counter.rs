@@ -42,10 +42,9 @@ impl PopCounter {
         let storage = state.storage();
         let rows = Rows::open(storage.sql())?;
         let settings = setup::counter_settings(&env);
-        let stored = rows.read()?;
         let wall = rows.wall(date_now());
         let holder = Holder((js_sys::Math::random() * f64::from(u32::MAX)) as u32);
-        let counter = Counter::restore(holder, settings, stored, wall);
+        let counter = Counter::restore(holder, settings, rows.read()?, wall);
         let CounterSettings { flush_every_ms, .. } = settings;
         let inner =
             Rc::new(RefCell::new(Inner { counter, rows, storage, flush_every_ms, timer_pending: false }));
@@ -136,9 +135,10 @@ impl Inner {
         self.log_step();
         match collected {
             Collected::Later(due) => self.set_alarm(Some(due)),
-            Collected::Empty(last) => {
-                self.write(&last)?;
-                let billed = self.rows.keep_only(&last)?;
+            Collected::Nothing => Ok(()),
+            Collected::Empty { rows, delete } => {
+                self.write(&rows)?;
+                let billed = self.rows.delete(&delete)?;
                 self.counter.wrote(billed);
                 Ok(())
             }
@@ -153,9 +153,16 @@ impl Inner {
     }
 
     fn write(&mut self, rows: &[JournalRow]) -> Result<(), JsValue> {
-        let billed = self.rows.write(rows)?;
-        self.counter.wrote(billed);
-        Ok(())
+        match self.rows.write(rows) {
+            Ok(billed) => {
+                self.counter.wrote(billed);
+                Ok(())
+            }
+            Err(error) => {
+                self.counter.unwritten(rows);
+                Err(error)
+            }
+        }
     }
 }
 

@@ -40,12 +40,19 @@ impl Pop {
         (key.get() % u128::from(self.shards)) as u32
     }
 
+    /// A time limit for one decision, however many counters it asks. It is set here, since an object's own
+    /// timers stand still after a step back.
+    pub fn deadline(&self) -> AbortSignal {
+        AbortSignal::timeout_with_u32(self.time_limit_ms)
+    }
+
     /// Asks one counter, once. There is no second attempt here: the runtime itself repeats a request
     /// that never reached the object, an overloaded object only suffers from more, and the stub is
     /// made anew for every ask, since one that has failed stays broken.
-    pub async fn ask(&self, shard: u32, ask: &Ask) -> Result<Reply, Unreachable> {
+    pub async fn ask(&self, shard: u32, ask: &Ask, deadline: &AbortSignal) -> Result<Reply, Unreachable> {
         let text = serde_json::to_string(ask).unwrap_or_default();
-        let response = self.fetch(shard, Some(&text)).await.map_err(|error| self.failed(shard, &error))?;
+        let asked = self.start(shard, Some(&text), deadline);
+        let response = finish(asked).await.map_err(|error| self.failed(shard, &error))?;
         let reply = response.headers().get(REPLY_HEADER).ok().flatten();
         let reply = reply.and_then(|reply| serde_json::from_str::<Reply>(&reply).ok());
         match reply {
@@ -58,27 +65,20 @@ impl Pop {
         }
     }
 
-    /// What one counter has done so far, as JSON.
-    pub async fn report(&self, shard: u32) -> Result<serde_json::Value, Unreachable> {
-        let read = async {
-            let response = self.fetch(shard, None).await?;
-            let text = JsFuture::from(response.text()?).await?;
-            Ok::<_, JsValue>(text.as_string().unwrap_or_default())
-        };
-        let text = read.await.map_err(|error| self.failed(shard, &error))?;
-        serde_json::from_str(&text)
-            .map_err(|error| self.failed(shard, &JsValue::from_str(&error.to_string())))
-    }
-
-    async fn fetch(&self, shard: u32, ask: Option<&str>) -> Result<Response, JsValue> {
-        let promise = self.start(shard, ask)?;
-        JsFuture::from(promise).await?.dyn_into()
-    }
-
-    fn start(&self, shard: u32, ask: Option<&str>) -> Result<Promise, JsValue> {
-        if self.namespace.is_undefined() {
-            return Err(JsValue::from_str("there is no Durable Object binding called POP_COUNTER"));
+    /// What each counter has done so far, as JSON; nothing of those that do not answer in time.
+    pub async fn reports(&self) -> Vec<(u32, Option<serde_json::Value>)> {
+        let deadline = self.deadline();
+        let asked: Vec<_> =
+            (0..self.shards).map(|shard| (shard, self.start(shard, None, &deadline))).collect();
+        let mut reports = Vec::with_capacity(asked.len());
+        for (shard, asked) in asked {
+            let report = read_report(asked).await.map_err(|error| self.failed(shard, &error));
+            reports.push((shard, report.ok()));
         }
+        reports
+    }
+
+    fn start(&self, shard: u32, ask: Option<&str>, deadline: &AbortSignal) -> Result<Promise, JsValue> {
         let namespace: &DurableObjectNamespace = self.namespace.unchecked_ref();
         let stub: Fetcher = namespace.get_by_name(&format!("{}/{shard}", self.name))?;
         let init = RequestInit::new();
@@ -87,8 +87,7 @@ impl Pop {
             headers.set(ASK_HEADER, ask)?;
             init.set_headers(&headers);
         }
-        // The limit is set here, since an object's own timers stand still after a step back.
-        init.set_signal(Some(&AbortSignal::timeout_with_u32(self.time_limit_ms)));
+        init.set_signal(Some(deadline));
         stub.fetch_url("https://pop-counter/", &init)
     }
 
@@ -102,4 +101,13 @@ impl Pop {
         );
         Unreachable
     }
+}
+
+async fn finish(asked: Result<Promise, JsValue>) -> Result<Response, JsValue> {
+    JsFuture::from(asked?).await?.dyn_into()
+}
+
+async fn read_report(asked: Result<Promise, JsValue>) -> Result<serde_json::Value, JsValue> {
+    let text = JsFuture::from(finish(asked).await?.text()?).await?.as_string().unwrap_or_default();
+    serde_json::from_str(&text).map_err(|error| JsValue::from_str(&error.to_string()))
 }

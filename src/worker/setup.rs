@@ -6,7 +6,8 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use worker::Env;
 
-use super::{js, log};
+use super::{js, log, origin};
+use crate::Error;
 use crate::config::{Config, ConfigErrors};
 use crate::counter::CounterSettings;
 use crate::http::HashKey;
@@ -43,7 +44,11 @@ pub fn counter_settings(env: &Env) -> CounterSettings {
 }
 
 fn read(env: &Env) -> Setup {
-    let config = Config::from_json(&limits_text(env));
+    let config =
+        Config::from_json(&limits_text(env)).and_then(|config| match ConfigErrors::of(faults(env)) {
+            Some(errors) => Err(errors),
+            None => Ok(config),
+        });
     match &config {
         Ok(config) => {
             for warning in config.warnings() {
@@ -52,14 +57,28 @@ fn read(env: &Env) -> Setup {
         }
         Err(errors) => {
             for error in errors.errors() {
-                log::error("configuration", &format!("LIMITS: {error}"));
+                log::error("configuration", &error.to_string());
             }
         }
     }
     let text = |name| js::get(env, name).as_string().filter(|text| !text.is_empty());
     let hash_key =
         text("SLUICEGATE_HASH_KEY").map(|secret| HashKey::from_secret(&secret)).unwrap_or_default();
-    Setup { config, hash_key, token: text("SLUICEGATE_TOKEN") }
+    // Secrets are often piped in, with a line's end.
+    let token =
+        text("SLUICEGATE_TOKEN").map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
+    Setup { config, hash_key, token }
+}
+
+/// What is wrong around the configuration. Without its counters a gateway would be wide open.
+fn faults(env: &Env) -> Vec<Error> {
+    let mut faults = Vec::new();
+    if !js::get(&js::get(env, "POP_COUNTER"), "getByName").is_function() {
+        let detail = "is not bound: add the Durable Object binding of the shipped wrangler.toml";
+        faults.push(Error::spec("POP_COUNTER", detail));
+    }
+    faults.extend(origin::fault(&js::get(env, "ORIGIN")).map(|detail| Error::spec("ORIGIN", detail)));
+    faults
 }
 
 /// `[vars.LIMITS]` arrives as an object; a variable set in the dashboard arrives as text.

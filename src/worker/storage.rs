@@ -23,20 +23,22 @@ impl Rows {
         Ok(Self { sql })
     }
 
-    /// Every stored row.
-    pub fn read(&self) -> Result<Vec<JournalRow>, JsValue> {
-        let rows = self.sql.exec("SELECT slot, seq, data FROM journal_v1", &Array::new())?.to_array()?;
+    /// Every stored row, oldest first. One at a time: all of them together could be megabytes.
+    pub fn read(&self) -> Result<impl Iterator<Item = JournalRow>, JsValue> {
+        let cursor = self.sql.exec("SELECT slot, seq, data FROM journal_v1 ORDER BY seq", &Array::new())?;
         let number = |row: &JsValue, name| js::get(row, name).as_f64();
-        Ok(rows
-            .iter()
-            .filter_map(|row| {
-                Some(JournalRow {
-                    slot: number(&row, "slot")? as u16,
-                    seq: number(&row, "seq")? as u64,
-                    data: Uint8Array::new(&js::get(&row, "data")).to_vec(),
-                })
+        Ok(std::iter::from_fn(move || {
+            let next = cursor.next().ok()?;
+            if js::get(&next, "done").is_truthy() {
+                return None;
+            }
+            let row = js::get(&next, "value");
+            Some(JournalRow {
+                slot: number(&row, "slot")? as u16,
+                seq: number(&row, "seq")? as u64,
+                data: Uint8Array::new(&js::get(&row, "data")).to_vec(),
             })
-            .collect())
+        }))
     }
 
     /// Writes rows over those with the same slot. Returns how many the platform billed.
@@ -55,12 +57,15 @@ impl Rows {
         Ok(billed)
     }
 
-    /// Deletes every row but these. Returns how many the platform billed.
-    pub fn keep_only(&self, rows: &[JournalRow]) -> Result<u64, JsValue> {
-        let kept = rows.last().map_or(-1.0, |row| f64::from(row.slot));
-        let cursor =
-            self.sql.exec("DELETE FROM journal_v1 WHERE slot <> ?", &Array::of1(&JsValue::from(kept)))?;
-        Ok(cursor.rows_written() as u64)
+    /// Deletes the rows of these slots. Returns how many the platform billed.
+    pub fn delete(&self, slots: &[u16]) -> Result<u64, JsValue> {
+        let mut billed = 0;
+        for slot in slots {
+            let bindings = Array::of1(&JsValue::from(*slot));
+            billed +=
+                self.sql.exec("DELETE FROM journal_v1 WHERE slot = ?", &bindings)?.rows_written() as u64;
+        }
+        Ok(billed)
     }
 
     /// The wall clock as SQLite reads it: it follows a step back at once, where `Date.now()` stands

@@ -174,7 +174,7 @@ fn faults_of_rules_settings_and_the_whole() {
         ),
         (json!({"shards": 0}), "shards: 0 is not a whole number from 1 to 256"),
         (json!({"time_limit": "0s"}), "time_limit: \"0s\" is not from 10ms to 30s"),
-        (json!({"flush_every": "2m"}), "flush_every: \"2m\" is not from 10ms to 1m"),
+        (json!({"flush_every": "2m"}), "flush_every: \"2m\" is not from 10ms to 5s"),
         (json!({"ipv6_prefix": 129}), "ipv6_prefix: 129 is not a whole number from 32 to 128"),
         (json!({"header_draft": 11}), "header_draft: 11 is not a string; use one of \"11\", \"next\""),
         (json!({"tenant_header": "x tenant"}), "tenant_header: \"x tenant\" is not the name of a header"),
