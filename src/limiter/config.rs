@@ -85,7 +85,7 @@ impl QuotaClockConfig {
             let tracker = read_tracker(fields, naming);
             let quota = fields.optional(names.quota, or_null(Ok)).flatten().map(|quota| {
                 let quota = QuotaSpec::from_json(quota, naming);
-                quota.map_err(|error| fields.note(error.under(names.quota))).ok()
+                quota.map_err(|error| pass_on(fields, error.under(names.quota))).ok()
             });
             let mut config = Self::new(bucket?, tracker?);
             if let Some(tokens) = initial {
@@ -217,6 +217,11 @@ fn read<T>(
     }
 }
 
+/// Notes an error that has its whole path.
+fn pass_on(fields: &mut Fields<'_, '_>, error: Error) {
+    fields.fail(error.path().unwrap_or_default(), error.detail());
+}
+
 fn read_bucket(fields: &mut Fields<'_, '_>, names: Names) -> Option<TokenBucket> {
     let capacity = fields.required(names.capacity, "write the most tokens the bucket holds", count);
     let refill = fields.required(names.refill, "write how many tokens come in a second", |value| {
@@ -224,7 +229,7 @@ fn read_bucket(fields: &mut Fields<'_, '_>, names: Names) -> Option<TokenBucket>
         Refill::per_second_f64(rate).map_err(|error| error.detail().to_owned())
     });
     // Both were checked: a count is at most what a bucket holds.
-    TokenBucket::new(capacity?, refill?).map_err(|error| fields.note(error)).ok()
+    TokenBucket::new(capacity?, refill?).map_err(|error| pass_on(fields, error)).ok()
 }
 
 fn read_tracker(fields: &mut Fields<'_, '_>, naming: Naming) -> Option<TrackerConfig> {
@@ -239,9 +244,8 @@ fn read_tracker(fields: &mut Fields<'_, '_>, naming: Naming) -> Option<TrackerCo
     let tolerance = fields.optional(names.tolerance, or_null(Ok)).flatten().map(|value| {
         let mut faults = Vec::new();
         let tolerance = read_tolerance(value, names, &mut faults);
-        let faulty = !faults.is_empty();
-        faults.into_iter().for_each(|error| fields.note(error));
-        tolerance.filter(|_| !faulty)
+        faults.into_iter().for_each(|error| pass_on(fields, error));
+        tolerance
     });
     let earliest = fields.optional(names.earliest, or_null(wall));
     let mut config = TrackerConfig::new(policy?);

@@ -36,7 +36,7 @@ for (const [how, options] of [
       assert.equal(await raw(server, target), 200, target);
       assert.equal(await remaining(server, 'api', '203.0.113.7'), 1_000 - index - 1, `${target} was counted`);
     }
-    for (const { url } of origin?.seen ?? []) assert.match(new URL(url, 'http://x').pathname.replaceAll('//', '/'), /^\/(api|%61pi)\/x$/);
+    for (const { url } of origin?.seen ?? []) assert.match(url.replace(/\/+/g, '/'), /^\/(api|%61pi)\/x$/);
   });
 }
 
