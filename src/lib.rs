@@ -14,6 +14,7 @@
 //! | [`calendar`], [`mod@quota`] | days to years in a tenant's own time zone, and quotas over them |
 //! | [`limiter`] | `QuotaClock`: a bucket and a calendar quota in one process, as one decision |
 //! | [`config`], [`http`] | the configuration, rules, identities, header fields, problem details |
+//! | `web` | the npm package for browsers and Node (feature `web`, wasm32 only) |
 //! | `worker` | the Cloudflare Worker (feature `worker`, wasm32 only) |
 //!
 //! # Example
@@ -44,10 +45,13 @@ pub mod counter;
 mod decision;
 mod error;
 pub mod fence;
+pub mod global;
 pub mod http;
 pub mod limiter;
 pub mod policy;
 pub mod quota;
+#[cfg(all(feature = "web", target_arch = "wasm32"))]
+pub mod web;
 pub mod window;
 #[cfg(all(feature = "worker", target_arch = "wasm32"))]
 pub mod worker;
