@@ -8,8 +8,10 @@ import { cargoBinary } from "./lib/cargo-tools.mjs";
 import { runLayers } from "./lib/layers.mjs";
 import { heading, isTerminal, say, Told } from "./lib/log.mjs";
 import { main, show } from "./lib/run.mjs";
-import { ensureBrowser } from "./lib/system.mjs";
+import { ensureBrowser, which } from "./lib/system.mjs";
 import { setUp, toolEnv } from "./lib/tools.mjs";
+import { buildPackages } from "./lib/npm-package.mjs";
+import { wranglerNode } from "./lib/npm-tools.mjs";
 import { buildWorker } from "./lib/worker-build.mjs";
 
 const colour = isTerminal ? { CARGO_TERM_COLOR: "always", FORCE_COLOR: "1" } : {};
@@ -58,7 +60,7 @@ function testFiles(folder) {
     .sort();
 }
 
-async function nodeTests(counter, folder) {
+async function nodeTests(counter, folder, { node = process.execPath, env = {} } = {}) {
   const files = testFiles(join(ROOT, folder));
   if (files.length === 0) {
     say(`there is no *.test.mjs under ${folder}/`);
@@ -66,20 +68,39 @@ async function nodeTests(counter, folder) {
   }
   // One file at a time: each starts servers, and two cores are soon busy.
   const args = ["--test", "--test-concurrency=1", "--test-reporter=spec", ...files];
-  return run(counter, process.execPath, args, { SLUICEGATE_NO_BUILD: "1" });
+  return run(counter, node, args, { SLUICEGATE_NO_BUILD: "1", ...env });
+}
+
+/** The npm package in the other Node that is at hand: the one set-up brings where this one is too old for wrangler. */
+async function otherNode(counter) {
+  const node = wranglerNode();
+  if (node !== process.execPath) return nodeTests(counter, "tests/web/node", { node });
+  say(`this Node is the only one: ${process.versions.node}`);
+  return null;
+}
+
+async function webChrome(counter) {
+  await ensureBrowser();
+  const browser = which("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome");
+  return nodeTests(counter, "tests/web/chrome", { env: browser ? { SLUICEGATE_CHROME: browser } : {} });
 }
 
 const LAYERS = [
   { name: "native", title: "native: cargo test", counts: true, run: native },
   { name: "node", title: "node: wasm-pack test --node", counts: true, run: (counter) => wasm(counter, ["--node"]) },
   { name: "chrome", title: "chrome: wasm-pack test --headless --chrome", counts: true, run: chrome },
+  { name: "pack", title: "pack: wasm-pack build, three targets", run: () => buildPackages() },
+  { name: "web-node", title: `web: tests/web in Node ${process.versions.node}`, counts: true, needs: ["pack"], run: (counter) => nodeTests(counter, "tests/web/node") },
+  { name: "web-node-other", title: "web: tests/web in another Node", counts: true, needs: ["pack"], run: otherNode },
+  { name: "web-chrome", title: "web: tests/web in Chrome", counts: true, needs: ["pack"], run: webChrome },
+  { name: "web-workers", title: "web: tests/web on Workers", counts: true, needs: ["pack"], run: (counter) => nodeTests(counter, "tests/web/workers") },
   { name: "build", title: "build: worker-build --release", run: () => buildWorker() },
   { name: "e2e", title: "e2e: tests/worker", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "tests/worker") },
   { name: "examples", title: "examples: examples", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "examples") },
 ];
 
 /** Other names that a person would try. */
-const GROUPS = { wasm: ["node", "chrome"] };
+const GROUPS = { wasm: ["node", "chrome"], web: ["web-node", "web-node-other", "web-chrome", "web-workers"] };
 
 function chosen(names) {
   const wanted = new Set(names.flatMap((name) => GROUPS[name] ?? [name]));
