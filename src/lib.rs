@@ -45,7 +45,6 @@ pub mod counter;
 mod decision;
 mod error;
 pub mod fence;
-pub mod global;
 pub mod http;
 pub mod limiter;
 pub mod policy;
