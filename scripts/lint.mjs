@@ -1,4 +1,4 @@
-// npm run lint: formatting, and clippy without a single warning for the native crate and for the worker.
+// npm run lint: formatting, and clippy without a single warning for the native crate, the worker and the npm package.
 
 import { ROOT } from "./lib/cache.mjs";
 import { runLayers } from "./lib/layers.mjs";
@@ -18,5 +18,6 @@ await main(async () => {
     { name: "fmt", title: "cargo fmt --check", run: () => cargo("fmt", "--check") },
     { name: "clippy", title: "clippy, all targets", run: () => clippy("--all-targets") },
     { name: "clippy-worker", title: `clippy for ${WASM_TARGET}, feature worker`, run: () => clippy("--target", WASM_TARGET, "--features", "worker") },
+    { name: "clippy-web", title: `clippy for ${WASM_TARGET}, feature web`, run: () => clippy("--target", WASM_TARGET, "--features", "web") },
   ]);
 });

@@ -12,11 +12,8 @@ pub(super) fn reading(value: &JsValue) -> f64 {
     value.as_f64().unwrap_or(f64::NAN)
 }
 
-/// A cost: absent is 1. Strings, BigInts and null are not taken for numbers.
+/// A cost. Strings, BigInts and null are not taken for numbers.
 pub(super) fn cost(value: &JsValue) -> Result<Cost, Fault> {
-    if value.is_undefined() {
-        return Ok(Cost::ONE);
-    }
     match value.as_f64() {
         Some(units) => Ok(Cost::try_from_f64(units)?),
         None => Err(Error::cost(format!("{} is not a number", js::describe(value))).into()),

@@ -116,6 +116,24 @@ describe('onAnomaly', () => {
   });
 });
 
+describe('a decision', () => {
+  test('has all its fields, and null where there is nothing to say', () => {
+    const { limiter } = limiterOn({ quota: undefined });
+    const nothing = { quotaRemaining: null, retryAfterMs: null, retryAfterBasis: null, refusal: null, period: null, skippedPeriods: 0 };
+    assert.deepEqual(limiter.tryConsume(4), { allowed: true, tokensRemaining: 6, ...nothing });
+    assert.deepEqual(limiter.tryConsume(7), { ...nothing, allowed: false, tokensRemaining: 6, retryAfterMs: 1_000, retryAfterBasis: 'monotonic-refill', refusal: 'bucket' });
+    assert.deepEqual(limiter.tryConsume(11), { ...nothing, allowed: false, tokensRemaining: 6, refusal: 'cost-exceeds-capacity' });
+  });
+
+  test('is the caller\'s own: what is done to one shows in no other', () => {
+    const { limiter } = limiterOn();
+    const first = limiter.tryConsume();
+    const slot = first.period.slot;
+    Object.assign(first.period, { slot: 'mine', endMs: 0 });
+    assert.equal(limiter.tryConsume().period.slot, slot);
+  });
+});
+
 describe('a clock source', () => {
   class Laptop {
     #at = 5_000;

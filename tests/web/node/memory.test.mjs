@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { initSync, ClockTracker, QuotaClock, manualClock } from '../../../pkg/web/sluicegate.js';
+import { initSync, ClockTracker, QuotaClock, manualClock, periodFor } from '../../../pkg/web/sluicegate.js';
 import { HOUR, WALL } from './support.mjs';
 
 setFlagsFromString('--expose_gc');
@@ -50,3 +50,11 @@ for (const [how, end] of [['left to the garbage collector', () => {}], ['freed b
     assert.ok(grown < 2 ** 20, `${grown} bytes more`);
   });
 }
+
+test('a text of any length takes no memory to be refused', () => {
+  const before = memory.buffer.byteLength;
+  const huge = 'A/'.repeat(20_000_000);
+  assert.throws(() => periodFor({ unit: 'day', timeZone: huge }, WALL), { path: 'timeZone' });
+  assert.throws(() => periodFor({ unit: 'day', timeZone: 'UTC', [huge]: 1 }, WALL), { code: 'invalid-spec' });
+  assert.equal(memory.buffer.byteLength, before);
+});

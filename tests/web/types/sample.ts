@@ -8,6 +8,9 @@ import type { Anomaly, ClockSource, Decision, Period, PeriodSpec, QuotaClockOpti
 type Is<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 const is = <_ extends true>() => {};
 
+is<Is<keyof Decision, 'allowed' | 'tokensRemaining' | 'quotaRemaining' | 'retryAfterMs' | 'retryAfterBasis' | 'refusal' | 'period' | 'skippedPeriods'>>();
+is<Is<keyof Period, 'slot' | 'startMs' | 'endMs' | 'startKind' | 'endKind'>>();
+is<Is<keyof Anomaly, 'kind' | 'detail' | 'suspendedMs' | 'steppedMs'>>();
 is<Is<Decision['retryAfterBasis'], 'monotonic-refill' | 'wall-period' | null>>();
 is<Is<Decision['refusal'], 'bucket' | 'quota' | 'cost-exceeds-capacity' | 'cost-exceeds-quota' | null>>();
 is<Is<Decision['quotaRemaining'], number | null>>();
