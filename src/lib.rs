@@ -10,6 +10,7 @@
 //! | [`policy`] | which algorithm a limit uses, as one type |
 //! | [`counter`] | the keys of one point of presence: batches, bounded memory, a write-behind journal |
 //! | [`clock`] | readings, the steady clock, the two-clock tracker, skew, hybrid logical stamps |
+//! | [`global`] | one limit over many points of presence: caps for windows, leases for quotas |
 //! | [`fence`] | names of leases that match exactly or not at all |
 //! | [`calendar`], [`mod@quota`] | days to years in a tenant's own time zone, and quotas over them |
 //! | [`limiter`] | `QuotaClock`: a bucket and a calendar quota in one process, as one decision |
@@ -45,6 +46,7 @@ pub mod counter;
 mod decision;
 mod error;
 pub mod fence;
+pub mod global;
 pub mod http;
 pub mod limiter;
 pub mod policy;
