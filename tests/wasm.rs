@@ -117,7 +117,9 @@ fn a_counter_comes_back_from_its_rows() {
     for row in counter.flush_now(WallMs(now), || WallMs(now)) {
         rows.insert(row.slot, row);
     }
-    let mut again = Counter::restore(Holder(2), settings, rows.into_values().collect(), WallMs(now));
+    let mut rows: Vec<_> = rows.into_values().collect();
+    rows.sort_by_key(|row| row.seq);
+    let mut again = Counter::restore(Holder(2), settings, rows, WallMs(now));
     for key in 0..90 {
         assert_eq!(hit(&mut again, key, now).0, hit(&mut counter, key, now).0, "key {key}");
     }
