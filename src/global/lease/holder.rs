@@ -210,7 +210,9 @@ impl LeaseHolder {
         let before = self.purse.leases().count();
         let writes = self.purse.close(which);
         // Also of one that is used up: the ledger may take it for outstanding still.
-        self.pace.unsure |= self.purse.leases().count() < before;
+        if self.purse.leases().count() < before {
+            self.pace.became_final();
+        }
         writes
     }
 

@@ -29,6 +29,8 @@ pub(super) struct Pace {
     /// The ledger does not know how things stand here: figures have become final, or this start, or an ask
     /// that got no reply, may have left a grant that was never written down.
     pub unsure: bool,
+    /// Figures have become final since the last ask: a reply to it does not know of them.
+    final_since_ask: bool,
     /// The last ask failed, and no reply has come since.
     pub out_of_reach: bool,
     in_flight: bool,
@@ -44,6 +46,7 @@ impl Pace {
         Self {
             used: false,
             unsure: true,
+            final_since_ask: false,
             out_of_reach: false,
             in_flight: false,
             spent_at: now,
@@ -62,6 +65,13 @@ impl Pace {
         self.asked_at = now;
         self.in_flight = true;
         self.unsure = true;
+        self.final_since_ask = false;
+    }
+
+    /// Notes that figures have become final, which the ledger is to hear of.
+    pub const fn became_final(&mut self) {
+        self.unsure = true;
+        self.final_since_ask = true;
     }
 
     pub const fn failed(&mut self) {
@@ -72,7 +82,7 @@ impl Pace {
     pub const fn answered(&mut self, now: SteadyMs, drained: bool) {
         self.replied_at = now;
         self.in_flight = false;
-        self.unsure = false;
+        self.unsure = self.final_since_ask;
         self.used = false;
         if !drained || self.out_of_reach {
             self.refusals = 0;
