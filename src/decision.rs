@@ -177,3 +177,28 @@ impl RetryAfterBasis {
         }
     }
 }
+
+/// Where a decision comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecidedBy {
+    /// The counter: its own counts, or what a Ledger gave it.
+    #[default]
+    Counter,
+    /// The policy's `on_error`, because the counter or the Ledger was out of reach.
+    OnError,
+    /// The counter alone, with its part of the limit: the Ledger was out of reach, and the policy's
+    /// `on_error` is `local`.
+    Local,
+}
+
+impl DecidedBy {
+    /// The name on the wire: `counter`, `on-error` or `local`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::OnError => "on-error",
+            Self::Local => "local",
+        }
+    }
+}

@@ -11,6 +11,7 @@
 //! | [`counter`] | the keys of one point of presence: batches, bounded memory, a write-behind journal |
 //! | [`clock`] | readings, the steady clock, the two-clock tracker, skew, hybrid logical stamps |
 //! | [`global`] | one limit over many points of presence: caps for windows, leases for quotas |
+//! | [`pop`], [`ledger`] | the two rooms behind the edge: a point of presence, and the owner of limits over many |
 //! | [`fence`] | names of leases that match exactly or not at all |
 //! | [`calendar`], [`mod@quota`] | days to years in a tenant's own time zone, and quotas over them |
 //! | [`limiter`] | `QuotaClock`: a bucket and a calendar quota in one process, as one decision |
@@ -48,8 +49,10 @@ mod error;
 pub mod fence;
 pub mod global;
 pub mod http;
+pub mod ledger;
 pub mod limiter;
 pub mod policy;
+pub mod pop;
 pub mod quota;
 #[cfg(all(feature = "web", target_arch = "wasm32"))]
 pub mod web;
@@ -57,6 +60,6 @@ pub mod window;
 #[cfg(all(feature = "worker", target_arch = "wasm32"))]
 pub mod worker;
 
-pub use decision::{Cost, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
+pub use decision::{Cost, DecidedBy, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
 pub use error::Error;
 pub use limiter::{QuotaClock, QuotaClockConfig, QuotaClockDecision, QuotaClockRefusal, QuotaClockSnapshot};

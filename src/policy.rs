@@ -23,6 +23,20 @@ pub enum Algorithm {
     TokenBucket(TokenBucket),
 }
 
+/// What happens to a request when the state of its policy is out of reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnError {
+    /// It goes on.
+    #[default]
+    Open,
+    /// It is refused as unavailable.
+    Closed,
+    /// Of a limit over many points of presence: each goes on alone with its part of it. The bound over all
+    /// of them is given up.
+    Local,
+}
+
 /// What an [`Algorithm`] keeps per key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CounterState {

@@ -15,8 +15,9 @@ use std::fmt;
 
 use serde_json::Value;
 
+pub use crate::policy::OnError;
 pub(crate) use duration::in_words;
-pub use policies::{OnError, OnMissing, Policy, Subject};
+pub use policies::{OnMissing, Policy, Subject};
 pub use settings::Settings;
 
 use crate::Error;

@@ -7,7 +7,7 @@ use super::read::{Fields, choice, flag, quote, show, suggest, text, whole};
 use super::settings::Settings;
 use crate::bucket::{Refill, TokenBucket};
 use crate::http::{HashKey, HeaderName, Identity, KeyHash, Part, RequestFacts, Resolved};
-use crate::policy::Algorithm;
+use crate::policy::{Algorithm, OnError};
 use crate::window::{FixedWindow, SlidingLog, SlidingWindow, WindowMs};
 use crate::{Error, MAX_COUNT};
 
@@ -35,16 +35,6 @@ pub struct Policy {
     pub shadow: bool,
     /// The most that `Retry-After` says; without it the field is never early.
     pub max_retry_after_ms: Option<u64>,
-}
-
-/// What happens to a request when the state of its policy is out of reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// It goes on.
-    #[default]
-    Open,
-    /// It is refused as unavailable.
-    Closed,
 }
 
 /// What happens to a request without the identity that its policy counts by.

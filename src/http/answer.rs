@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{OnError, Policy};
-use crate::{Decision, MAX_COUNT, Refusal};
+use crate::{DecidedBy, Decision, MAX_COUNT, Refusal};
 
 /// What one policy said to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,25 +19,6 @@ pub struct LimitResult<'a> {
     pub decided_by: DecidedBy,
 }
 
-/// Where a decision comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DecidedBy {
-    /// The counter.
-    Counter,
-    /// The policy's `on_error`, because the counter was out of reach.
-    OnError,
-}
-
-impl DecidedBy {
-    /// The name on the wire: `counter` or `on-error`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Counter => "counter",
-            Self::OnError => "on-error",
-        }
-    }
-}
-
 impl<'a> LimitResult<'a> {
     /// What a counter decided.
     pub const fn counted(policy: &'a Policy, decision: Decision, epoch: Option<u64>) -> Self {
@@ -47,7 +28,7 @@ impl<'a> LimitResult<'a> {
     /// What the policy's `on_error` decides when its counter is out of reach.
     pub fn out_of_reach(policy: &'a Policy) -> Self {
         let refusal = match policy.on_error {
-            OnError::Open => None,
+            OnError::Open | OnError::Local => None,
             OnError::Closed => Some(Refusal::Unavailable),
         };
         let limit = policy.burst.unwrap_or(policy.limit);

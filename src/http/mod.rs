@@ -11,7 +11,7 @@ mod path;
 mod problem;
 mod rules;
 
-pub use answer::{DecidedBy, LimitResult, all_allowed, check_response};
+pub use answer::{LimitResult, all_allowed, check_response};
 pub use check::{CheckLimit, CheckRequest, MAX_BODY_BYTES, MAX_KEY_BYTES, MAX_LIMITS, parse_check};
 pub use fields::{HeaderDraft, rate_limit, rate_limit_policy, retry_after_seconds};
 pub use identity::{HeaderName, Identity, Part, RequestFacts, Resolved};
