@@ -158,6 +158,22 @@ fn a_repeated_ask_has_the_same_reply() {
 }
 
 #[test]
+fn an_ask_that_is_late_by_two_periods_takes_nothing() {
+    let mut sim = Sim::new(10, 1, 2);
+    let late = sim.ask(0, 3);
+    sim.exchange(0, 0);
+    // Nothing is heard of its holder in the next period, nor in the one after that.
+    for serial in [2, 3] {
+        sim.serial = serial;
+        sim.exchange(1, 0);
+    }
+    sim.restart_ledger();
+    let reply = sim.answer(0, &late);
+    sim.drain(1);
+    assert_eq!((reply, sim.admitted(), sim.book.open_totals().outstanding), (None, 10, 0));
+}
+
+#[test]
 fn a_storage_that_was_rolled_back_repeats_no_fence_and_forgets_no_lease() {
     let mut sim = Sim::new(10, 1, 2);
     sim.exchange(0, 1);

@@ -110,22 +110,19 @@ impl LeaseBook {
     }
 
     fn retire(&mut self, mut totals: SerialTotals, answer: &mut BookAnswer) {
-        let (serial, kept) = (totals.serial, self.totals.first().map_or(0, |oldest| oldest.serial));
-        self.holders.retain(|name, entry| {
+        let serial = totals.serial;
+        // Holders stay, also those with nothing left: by their numbers late asks are told, however late.
+        for entry in self.holders.values_mut() {
             let before = (entry.leases.len(), entry.settled.len());
             for lease in entry.leases.iter().filter(|lease| lease.serial == serial && lease.open) {
                 totals.forfeit(lease.rest());
             }
             entry.leases.retain(|lease| lease.serial > serial);
             entry.settled.retain(|sums| sums.serial > serial);
-            let silent = entry.leases.is_empty() && entry.settled.is_empty() && entry.heard_in < kept;
-            if silent {
-                answer.writes.push(BookWrite::Delete(BookKey::Holder(name.clone())));
-            } else if before != (entry.leases.len(), entry.settled.len()) {
+            if before != (entry.leases.len(), entry.settled.len()) {
                 answer.writes.push(BookWrite::Put(BookRow::Holder(Box::new(entry.clone()))));
             }
-            !silent
-        });
+        }
         answer.writes.push(BookWrite::Delete(BookKey::Totals(serial)));
         answer.closed.push(totals);
     }
