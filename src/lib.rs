@@ -49,6 +49,8 @@ mod error;
 pub mod fence;
 pub mod global;
 pub mod http;
+#[cfg(all(any(feature = "web", feature = "worker"), target_arch = "wasm32"))]
+mod intl;
 pub mod ledger;
 pub mod limiter;
 pub mod policy;

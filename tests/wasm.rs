@@ -9,8 +9,9 @@ use sluicegate::config::Config;
 use sluicegate::counter::{Ask, AskLimit, Counter, CounterSettings, Holder, JournalRow, Op, WIRE_VERSION};
 use sluicegate::http::{HashKey, KeyHash, LimitResult, parse_check, rate_limit};
 use sluicegate::policy::Algorithm;
+use sluicegate::pop::PopReplyLimit;
 use sluicegate::window::{Epochs, FixedWindow, Position, SlidingLog, SlidingWindow, WindowMs};
-use sluicegate::{Cost, MAX_COUNT};
+use sluicegate::{Cost, DecidedBy, MAX_COUNT};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 const WINDOW_MS: u64 = 60_000;
@@ -144,9 +145,11 @@ fn a_check_is_read_and_answered() {
     let body = br#"{"limits": [{"policy": "per-ip", "key": "2001:db8::1", "cost": 3}]}"#;
     let check = parse_check(&config, &HashKey::default(), body).unwrap();
     let policy = &config.policies()[check.limits[0].policy_index];
-    let decision =
-        policy.algorithm.look(&policy.algorithm.fresh(), Position::default(), check.limits[0].cost);
-    let results = [LimitResult::counted(policy, decision, Some(0))];
+    let algorithm = policy.rate().unwrap().algorithm;
+    let decision = algorithm.look(&algorithm.fresh(), Position::default(), check.limits[0].cost);
+    let decided_by = DecidedBy::Counter;
+    let reply = PopReplyLimit { decision, decided_by, epoch: Some(0), period: None, receipt: None };
+    let results = [LimitResult::counted(policy, reply)];
     assert_eq!(rate_limit(&results, config.settings().header_draft).unwrap(), "\"per-ip\";r=60;t=60");
     let broken = br#"{"limits": [{"policy": "per-ip", "key": "2001:db8::1", "cost": 1.5}]}"#;
     let problem = parse_check(&config, &HashKey::default(), broken).unwrap_err();

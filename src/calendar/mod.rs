@@ -27,6 +27,7 @@ mod jiff_zone;
 mod open;
 mod period;
 mod spec;
+mod text;
 mod zone;
 pub(crate) mod zone_name;
 
@@ -39,6 +40,7 @@ pub use jiff_zone::JiffZone;
 pub use open::{MOST_SKIPPED, OpenPeriod, Step};
 pub use period::{EARLIEST_WALL, LATEST_WALL, Period, period_for, periods};
 pub use spec::{PeriodSpec, Unit};
+pub use text::{iso_text, local_text};
 pub use zone::{Utc, ZoneOffsets};
 
 pub(crate) use field::{Field, whole_number};

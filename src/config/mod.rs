@@ -4,12 +4,15 @@
 //! A Worker gets that table as a JSON object. It is checked as a whole: [`ConfigErrors`] names every
 //! fault with the path of its field, and nothing that has no effect is let pass.
 
+mod counting;
 mod duration;
 pub(crate) mod json;
 mod policies;
+mod policy;
 pub(crate) mod read;
 mod rules;
 mod settings;
+mod warnings;
 
 use std::fmt;
 
@@ -17,7 +20,7 @@ use serde_json::Value;
 
 pub use crate::policy::OnError;
 pub(crate) use duration::in_words;
-pub use policies::{OnMissing, Policy, Subject};
+pub use policy::{Counting, OnMissing, Policy, Rate, Scope, Subject};
 pub use settings::Settings;
 
 use crate::Error;
@@ -82,7 +85,7 @@ impl Config {
         if !errors.is_empty() {
             return Err(ConfigErrors(errors));
         }
-        let warnings = rules::warnings(&policies, &rules);
+        let warnings = warnings::warnings(&policies, &rules);
         Ok(Self { policies, rules, settings, warnings })
     }
 
@@ -109,6 +112,11 @@ impl Config {
     /// The policy with this name, and its index.
     pub fn policy(&self, name: &str) -> Option<(usize, &Policy)> {
         self.policies.iter().enumerate().find(|(_, policy)| policy.name == name)
+    }
+
+    /// True when some policy counts over all points of presence: Ledgers have to be bound.
+    pub fn needs_ledger(&self) -> bool {
+        self.policies.iter().any(Policy::is_global)
     }
 
     /// The first rule that matches; `None` when the request falls under none.

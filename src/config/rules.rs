@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::policies::Policy;
 use super::read::{Fields, flag, no_such_policy, quote, text};
 use crate::Error;
-use crate::http::{MAX_LIMITS, Part, PathPattern, Rule};
+use crate::http::{MAX_LIMITS, PathPattern, Rule};
 
 const FIELDS: [&str; 4] = ["method", "path", "policies", "allow"];
 
@@ -73,36 +72,4 @@ fn read_policies(fields: &mut Fields<'_, '_>, names: &[Option<String>]) -> Vec<u
         }
     }
     policies
-}
-
-/// What works, but hardly as it was meant.
-pub(super) fn warnings(policies: &[Policy], rules: &[Rule]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (index, policy) in policies.iter().enumerate() {
-        for part in policy.identity.parts() {
-            if let Part::Header(name) = part
-                && ["x-forwarded-for", "x-real-ip", "forwarded", "cf-connecting-ip", "true-client-ip"]
-                    .contains(&name.as_str())
-            {
-                warnings.push(format!(
-                    "policies[{index}].identity: a client can write {} itself, or spell its address in many ways; \
-                     use \"ip\"",
-                    quote(name.as_str())
-                ));
-            }
-        }
-    }
-    for (index, rule) in rules.iter().enumerate() {
-        if let Some(earlier) = rules.iter().take(index).position(|earlier| earlier.covers(rule)) {
-            warnings.push(format!(
-                "rules[{index}] is never reached: rules[{earlier}] matches all that it matches"
-            ));
-        }
-    }
-    if rules.is_empty() {
-        warnings.push(
-            "there are no rules: the gateway lets everything through, and only checks are counted".to_owned(),
-        );
-    }
-    warnings
 }

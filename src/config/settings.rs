@@ -23,6 +23,12 @@ pub struct Settings {
     pub flush_every_ms: u64,
     /// Keys with counters of their own, per object; a sliding log weighs as much as several.
     pub max_keys: usize,
+    /// Ledgers that share the limits over all points of presence that have no tenant. Changing it moves such
+    /// limits to other Ledgers, where they begin anew.
+    pub ledger_shards: u32,
+    /// Units of a calendar quota that a point of presence writes off at a time: a row is written once per so
+    /// many units, and so many can be lost in a crash.
+    pub lease_chunk: u64,
     /// Bits of an IPv6 address that count as the client.
     pub ipv6_prefix: u8,
     /// Which draft's parameters the `RateLimit` field has.
@@ -40,6 +46,8 @@ impl Default for Settings {
             flush_hits: 1_000,
             flush_every_ms: 1_000,
             max_keys: 50_000,
+            ledger_shards: 8,
+            lease_chunk: 20,
             ipv6_prefix: 64,
             header_draft: HeaderDraft::Eleven,
             tenant_header: None,
@@ -47,13 +55,15 @@ impl Default for Settings {
     }
 }
 
-pub(super) const FIELDS: [&str; 9] = [
+pub(super) const FIELDS: [&str; 11] = [
     "prefix",
     "shards",
     "time_limit",
     "flush_hits",
     "flush_every",
     "max_keys",
+    "ledger_shards",
+    "lease_chunk",
     "ipv6_prefix",
     "header_draft",
     "tenant_header",
@@ -66,6 +76,7 @@ pub(super) fn read(fields: &mut Fields<'_, '_>) -> Settings {
     let mut count = |name, most| fields.optional(name, |value| whole(value, 1, most));
     let (shards, flush_hits, max_keys) =
         (count("shards", 256), count("flush_hits", 1_000_000), count("max_keys", 100_000));
+    let (ledger_shards, lease_chunk) = (count("ledger_shards", 1_024), count("lease_chunk", 10_000));
     Settings {
         prefix: fields.optional("prefix", prefix).unwrap_or_default(),
         shards: narrow(shards, default.shards),
@@ -77,6 +88,8 @@ pub(super) fn read(fields: &mut Fields<'_, '_>) -> Settings {
             .optional("flush_every", |value| duration_within(value, 10, 5_000))
             .unwrap_or(default.flush_every_ms),
         max_keys: narrow(max_keys, default.max_keys),
+        ledger_shards: narrow(ledger_shards, default.ledger_shards),
+        lease_chunk: lease_chunk.unwrap_or(default.lease_chunk),
         ipv6_prefix: narrow(
             fields.optional("ipv6_prefix", |value| whole(value, 32, 128)),
             default.ipv6_prefix,

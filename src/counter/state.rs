@@ -104,7 +104,23 @@ impl Counter {
     ///
     /// `cheap` and `exact` read the object's wall clock, see [`SteadyClock::observe`].
     pub fn decide(&mut self, ask: &Ask, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Outcome {
-        let now = self.read_clock(cheap, exact);
+        self.observe(cheap, exact);
+        self.decide_now(ask, cheap)
+    }
+
+    /// Looks at the clock, for whoever shares it with the counter.
+    pub fn observe(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> SteadyMs {
+        let seen = self.clock.observe(cheap, exact);
+        if let Some(step) = seen.report {
+            self.totals.step(step);
+            self.step = Some(step);
+        }
+        seen.steady
+    }
+
+    /// As [`decide`](Self::decide), at the time of the last look at the clock.
+    pub fn decide_now(&mut self, ask: &Ask, cheap: WallMs) -> Outcome {
+        let now = self.clock.now();
         self.totals.asks = self.totals.asks.saturating_add(1);
         let (located, opened) = self.locate(&ask.limits, now);
         let reply = match ask.op {
@@ -120,15 +136,40 @@ impl Counter {
         Outcome { reply, rows, alarm }
     }
 
+    /// Whether an enforced limit would refuse a take at the last look at the clock. Opens no epoch and
+    /// counts nothing.
+    pub fn would_refuse(&mut self, limits: &[AskLimit]) -> bool {
+        let epochs = self.epochs.clone();
+        let (located, _) = self.locate(limits, self.clock.now());
+        self.epochs = epochs;
+        let refuses = |index| !self.look(limits, &located, index).allowed();
+        limits.iter().enumerate().any(|(index, limit)| !limit.shadow && refuses(index))
+    }
+
+    /// Counts what a policy said to a take that was decided elsewhere.
+    pub fn count(&mut self, policy: &str, refused: bool, shadow: bool) {
+        self.totals.decided(policy, refused, shadow);
+    }
+
+    /// The steady time of the last look at the clock.
+    pub fn now(&self) -> SteadyMs {
+        self.clock.now()
+    }
+
+    /// When the counter wants the object's alarm, if it does: for whoever shares that with it.
+    pub const fn alarm(&self) -> Option<WallMs> {
+        self.alarm
+    }
+
     /// Writes what changed, if anything did: for the timer.
     pub fn flush_now(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Vec<JournalRow> {
-        let now = self.read_clock(cheap, exact);
+        let now = self.observe(cheap, exact);
         if self.journal.has_dirty() { self.flush(now) } else { Vec::new() }
     }
 
     /// Gives memory back: for the alarm.
     pub fn collect(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> Collected {
-        let now = self.read_clock(cheap, exact);
+        let now = self.observe(cheap, exact);
         self.swept_at = now;
         self.alarm = None;
         self.table.sweep(now);
@@ -188,15 +229,6 @@ impl Counter {
     /// How many keys are held in memory.
     pub fn keys(&self) -> usize {
         self.table.len()
-    }
-
-    fn read_clock(&mut self, cheap: WallMs, exact: impl FnOnce() -> WallMs) -> SteadyMs {
-        let seen = self.clock.observe(cheap, exact);
-        if let Some(step) = seen.report {
-            self.totals.step(step);
-            self.step = Some(step);
-        }
-        seen.steady
     }
 
     /// Where each limit is counted and in which epoch, and whether an epoch had to be opened.

@@ -2,15 +2,13 @@
 
 use serde_json::Value;
 
+use super::body;
 use super::key::{HashKey, KeyHash};
-use super::problem::{MOST_FAULTS, Problem, Status, faults};
-use crate::config::json::{self, JsonFault};
+use super::problem::Problem;
 use crate::config::read::{Fields, flag, no_such_policy, show, text};
 use crate::config::{Config, Policy, Subject};
 use crate::{Cost, Error};
 
-/// The largest body of a check. The adapter is to stop reading there.
-pub const MAX_BODY_BYTES: usize = 64 * 1024;
 /// The most limits of one check, and policies of one rule.
 pub const MAX_LIMITS: usize = 16;
 /// The longest key of a check, and the longest part of one that has several.
@@ -58,36 +56,28 @@ pub struct CheckLimit {
 /// # Ok::<(), sluicegate::config::ConfigErrors>(())
 /// ```
 pub fn parse_check(config: &Config, key: &HashKey, body: &[u8]) -> Result<CheckRequest, Problem> {
-    if body.len() > MAX_BODY_BYTES {
-        let detail = format!("The body is larger than {MAX_BODY_BYTES} bytes.");
-        return Err(Problem::new(Status::ContentTooLarge, detail));
-    }
-    let value = json::parse(body).map_err(unreadable)?;
     let mut errors = Vec::new();
-    let request = read_request(config, key, &value, &mut errors);
+    let request = match body::read(body)? {
+        Ok(value) => read_request(config, key, &value, &mut errors),
+        Err(error) => {
+            errors.push(cost_error(error));
+            None
+        }
+    };
     match request {
         Some(request) if errors.is_empty() => Ok(request),
-        _ => Err(invalid(errors)),
+        _ => Err(body::invalid("The check", "Nothing was counted.", errors)),
     }
 }
 
-fn unreadable(fault: JsonFault) -> Problem {
-    let Some(path) = fault.path else {
-        return Problem::new(Status::BadRequest, format!("The body is not JSON: {}.", fault.detail));
-    };
-    let is_cost = path.starts_with("limits[") && path.ends_with("].cost");
-    let error = if is_cost {
-        Error::cost(fault.detail).under(&path)
-    } else {
-        crate::config::read::at(&path, fault.detail)
-    };
-    invalid(vec![error])
-}
-
-fn invalid(mut errors: Vec<Error>) -> Problem {
-    let detail = format!("The check has {}. Nothing was counted.", faults(errors.len()));
-    errors.truncate(MOST_FAULTS);
-    Problem::invalid(Status::UnprocessableContent, detail, errors)
+/// A number that is too large for JSON, where a cost was meant, is a faulty cost.
+fn cost_error(error: Error) -> Error {
+    match error.path() {
+        Some(path) if path.starts_with("limits[") && path.ends_with("].cost") => {
+            Error::cost(error.detail()).under(path)
+        }
+        _ => error,
+    }
 }
 
 fn read_request(

@@ -6,7 +6,6 @@ use sfv::{Integer, KeyRef, ListSerializer, StringRef, key_ref};
 
 use super::answer::LimitResult;
 use crate::MAX_COUNT;
-use crate::config::Policy;
 
 /// Which draft's parameters the `RateLimit` field has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,23 +20,29 @@ pub enum HeaderDraft {
 /// The value of `RateLimit-Policy`, such as `"per-ip";q=60;w=60`; `None` where there is nothing to say.
 ///
 /// Shadow policies are left out, since no client has to keep to them. A token bucket announces its
-/// refill, `limit` per window, and where it differs its capacity as `sluicegate-burst`.
-pub fn rate_limit_policy<'a>(policies: impl IntoIterator<Item = &'a Policy>) -> Option<String> {
+/// refill, `limit` per window, and where it differs its capacity as `sluicegate-burst`. A calendar quota
+/// has no window, since a month has no constant length, but `sluicegate-period="month"`; its `q` is the
+/// tenant's own limit where that is known.
+pub fn rate_limit_policy(results: &[LimitResult<'_>]) -> Option<String> {
     let mut list = ListSerializer::new();
     let mut listed: Vec<&str> = Vec::new();
-    for policy in policies.into_iter().filter(|policy| !policy.shadow) {
+    for result in results.iter().filter(|result| !result.policy.shadow) {
+        let policy = result.policy;
         if listed.contains(&policy.name.as_str()) {
             continue;
         }
         listed.push(&policy.name);
         // Names are plain ASCII since the configuration was read.
         let Ok(name) = StringRef::from_str(&policy.name) else { continue };
-        let item = list
-            .bare_item(name)
-            .parameter(key_ref("q"), integer(policy.limit))
-            .parameter(key_ref("w"), integer(policy.window.get().div_ceil(1000)));
-        if let Some(burst) = policy.burst.filter(|burst| *burst != policy.limit) {
-            let _ = item.parameter(key_ref("sluicegate-burst"), integer(burst));
+        let mut item = list.bare_item(name).parameter(key_ref("q"), integer(result.limit_in_force()));
+        if let Some(window) = policy.window_ms() {
+            item = item.parameter(key_ref("w"), integer(window.get().div_ceil(1000)));
+        }
+        if let Some(burst) = policy.burst().filter(|burst| *burst != policy.limit) {
+            item = item.parameter(key_ref("sluicegate-burst"), integer(burst));
+        }
+        if let Some(unit) = result.unit_in_force().and_then(|unit| StringRef::from_str(unit.name()).ok()) {
+            let _ = item.parameter(key_ref("sluicegate-period"), unit);
         }
     }
     list.finish()

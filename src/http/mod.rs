@@ -1,8 +1,9 @@
-//! What the adapter needs to speak HTTP: rules, identities, header fields, problem details and the
-//! check. Pure: texts go in, texts come out.
+//! What the adapter needs to speak HTTP: rules, identities, header fields, problem details, the
+//! check and the tenants API. Pure: texts go in, texts come out.
 
 mod address;
 mod answer;
+mod body;
 mod check;
 mod fields;
 mod identity;
@@ -10,12 +11,15 @@ mod key;
 mod path;
 mod problem;
 mod rules;
+mod tenant;
 
 pub use answer::{LimitResult, all_allowed, check_response};
-pub use check::{CheckLimit, CheckRequest, MAX_BODY_BYTES, MAX_KEY_BYTES, MAX_LIMITS, parse_check};
+pub use body::MAX_BODY_BYTES;
+pub use check::{CheckLimit, CheckRequest, MAX_KEY_BYTES, MAX_LIMITS, parse_check};
 pub use fields::{HeaderDraft, rate_limit, rate_limit_policy, retry_after_seconds};
 pub use identity::{HeaderName, Identity, Part, RequestFacts, Resolved};
 pub use key::{HashKey, KeyHash};
 pub use path::{PathPattern, RequestPath};
 pub use problem::{PROBLEM_CONTENT_TYPE, Problem, Status};
 pub use rules::Rule;
+pub use tenant::{TenantCall, TenantRoute};

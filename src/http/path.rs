@@ -162,7 +162,7 @@ impl fmt::Display for PathPattern {
 }
 
 /// Decodes each percent sequence once; what is not one is kept as it is.
-fn decode_once(text: &[u8]) -> Vec<u8> {
+pub(super) fn decode_once(text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&first, after)) = rest.split_first() {

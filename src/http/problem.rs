@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::answer::LimitResult;
 use super::fields::retry_after_seconds;
+use crate::calendar::Unit;
 use crate::config::read::{quote, quote_all};
 use crate::config::{ConfigErrors, Policy, in_words};
-use crate::{Error, Refusal};
+use crate::{DecidedBy, Error, Refusal};
 
 /// The media type of [`Problem::body`].
 pub const PROBLEM_CONTENT_TYPE: &str = "application/problem+json";
@@ -274,11 +275,22 @@ fn sentence(result: &LimitResult<'_>, refusal: &Refusal) -> String {
         Refusal::CostExceedsLimit => {
             format!("The request costs more than {name} ever lets through at once, which is {limit}.")
         }
-        Refusal::Limit { .. } => {
-            let (limit, window) = (result.policy.limit, in_words(result.policy.window.get()));
-            format!("{name} allows {limit} per {window}, which are used up.")
-        }
+        Refusal::Limit { .. } => format!("{name} allows {}.", used_up(result)),
         Refusal::Unavailable => format!("The state of {name} is out of reach."),
+    }
+}
+
+/// `60 per minute, which are used up`.
+fn used_up(result: &LimitResult<'_>) -> String {
+    let limit = result.limit_in_force();
+    let per = match (result.policy.window_ms(), result.unit_in_force(), &result.period) {
+        (Some(window), _, _) => in_words(window.get()),
+        (None, Some(unit), Some(open)) => format!("{} ({})", unit.name(), open.slot),
+        (None, unit, _) => unit.map_or("period", Unit::name).to_owned(),
+    };
+    match result.decided_by {
+        DecidedBy::Local => format!("{limit} per {per}, and this place's part of them is used up"),
+        _ => format!("{limit} per {per}, which are used up"),
     }
 }
 

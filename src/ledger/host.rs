@@ -1,6 +1,6 @@
 use crate::Error;
 use crate::calendar::ZoneOffsets;
-use crate::clock::WallMs;
+use crate::clock::{StepReport, WallMs};
 
 /// A change of a Ledger's storage, which is a table of texts by key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub enum LedgerWrite {
 }
 
 /// What the object around a [`Ledger`](super::Ledger) does for it: reads the clock, knows time zones, and
-/// writes.
+/// writes. All of it is one synchronous turn.
 pub trait LedgerHost {
     /// A time zone by the rules of the runtime.
-    type Zone: ZoneOffsets;
+    type Zone: ZoneOffsets + 'static;
     /// Why a write failed.
     type Fault;
 
@@ -48,4 +48,56 @@ pub trait LedgerHost {
     /// Whatever kept it from being written. The Ledger is then of no more use: it is to be dropped, and made
     /// anew from what is stored.
     fn write(&mut self, writes: &[LedgerWrite]) -> Result<u64, Self::Fault>;
+
+    /// Sets the object's alarm, over the one that is set: it calls [`Ledger::alarm`](super::Ledger::alarm),
+    /// also when the object has left memory meanwhile. Costs a row.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    fn set_alarm(&mut self, at: WallMs) -> Result<(), Self::Fault>;
+
+    /// Calls [`Ledger::tick`](super::Ledger::tick) after so long, if the object is still in memory and
+    /// nothing was set to come sooner. Costs nothing; nothing that must happen relies on it.
+    fn wake_after(&mut self, ms: u64);
+
+    /// Something that an operator should look at.
+    fn warn(&mut self, event: LedgerEvent);
+}
+
+/// Something that an operator should look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LedgerEvent {
+    /// The wall clock has stepped.
+    ClockStep(StepReport),
+    /// A row is of a later format, or damaged. What it is about is refused from now on, and the row stays as
+    /// it is: guessing could hand out a second quota.
+    Unreadable {
+        /// The row's key.
+        key: String,
+    },
+    /// A quota cannot be answered for, since the runtime does not know its time zone any more or the wall
+    /// reading cannot be true.
+    QuotaUnavailable {
+        /// The policy's name.
+        policy: String,
+        /// Why.
+        error: Error,
+    },
+    /// The wall clock was found before the open period of a quota, which is held.
+    PeriodRegression {
+        /// The policy's name.
+        policy: String,
+        /// The serial of the period.
+        serial: u64,
+    },
+    /// A point of presence listed leases that the books do not know.
+    UnknownFences {
+        /// The policy's name.
+        policy: String,
+        /// Leases of the open period, which were charged: the Ledger's storage was rolled back.
+        adopted: u64,
+        /// Leases of other periods, which change nothing.
+        rejected: u64,
+    },
 }

@@ -97,7 +97,12 @@ pub enum PopReceipt {
     /// Taken within a cap.
     Cap(CapReceipt),
     /// Taken from leases.
-    Lease(LeaseReceipt),
+    Lease {
+        /// Which take of this start of the object: two takes from one lease look the same otherwise.
+        take: u64,
+        /// The units.
+        lease: LeaseReceipt,
+    },
 }
 
 /// The answer to a [`PopAsk`].

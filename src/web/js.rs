@@ -76,14 +76,6 @@ extern "C" {
     pub(super) fn call_reader(read: &JsValue) -> Result<f64, JsValue>;
     #[wasm_bindgen(catch)]
     pub(super) fn tell(listener: &JsValue, seen: JsValue) -> Result<(), JsValue>;
-
-    /// An `Intl.DateTimeFormat`.
-    #[derive(Clone, Debug)]
-    pub(super) type Formatter;
-    #[wasm_bindgen(catch, js_name = zoneFormatter)]
-    pub(super) fn zone_formatter(time_zone: &str) -> Result<Formatter, JsValue>;
-    #[wasm_bindgen(catch, js_name = zoneText)]
-    pub(super) fn zone_text(formatter: &Formatter, ms: f64) -> Result<String, JsValue>;
 }
 
 #[wasm_bindgen(module = "/src/web/js/limiter.js")]

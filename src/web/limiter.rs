@@ -5,10 +5,10 @@ use wasm_bindgen::prelude::*;
 
 use super::fault::Fault;
 use super::source::Source;
-use super::zone::IntlZone;
 use super::{anomaly, js, json, period, read};
 use crate::calendar::{Naming, Period};
 use crate::clock::{Anomaly, Readings, RealtimeReader};
+use crate::intl::IntlZone;
 use crate::limiter::{self, QuotaClockConfig, QuotaClockDecision, QuotaClockSnapshot, SNAPSHOT_VERSION};
 use crate::{Cost, Error};
 
@@ -121,9 +121,9 @@ impl LimiterCore {
         snapshot: Option<&QuotaClockSnapshot>,
     ) -> Result<Self, Fault> {
         let zone = match config.quota() {
-            None => IntlZone::Utc,
-            Some(quota) => IntlZone::load(quota.period().time_zone())
-                .map_err(|fault| fault.under("period").under("quota"))?,
+            None => IntlZone::utc(Naming::Camel),
+            Some(quota) => IntlZone::load(quota.period().time_zone(), Naming::Camel)
+                .map_err(|error| error.under("period").under("quota"))?,
         };
         let readings = source.readings()?;
         let core = source.with_reader(|reader| match snapshot {

@@ -17,7 +17,6 @@ mod period;
 mod read;
 mod source;
 mod tracker;
-mod zone;
 
 pub use fault::Fault;
 pub use limiter::{Engine, LimiterCore, start};

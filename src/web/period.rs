@@ -1,10 +1,10 @@
 use wasm_bindgen::prelude::*;
 
 use super::fault::Fault;
-use super::zone::IntlZone;
 use super::{js, read};
-use crate::calendar::{self, Period};
+use crate::calendar::{self, Naming, Period};
 use crate::clock::WallMs;
+use crate::intl::IntlZone;
 
 /// The most periods in one answer: a request for more is a slip, and would hold the caller's thread for
 /// seconds.
@@ -18,7 +18,7 @@ const MOST_PERIODS: u32 = 10_000;
 #[wasm_bindgen(js_name = periodFor, skip_typescript)]
 pub fn period_for(spec: &JsValue, wall_ms: &JsValue) -> Result<JsValue, Fault> {
     let spec = read::period(spec)?;
-    let zone = IntlZone::load(spec.time_zone())?;
+    let zone = IntlZone::load(spec.time_zone(), Naming::Camel)?;
     let wall = WallMs::try_from_f64(read::reading(wall_ms))?;
     Ok(shown(&calendar::period_for(&spec, &zone, wall)?))
 }
@@ -31,7 +31,7 @@ pub fn period_for(spec: &JsValue, wall_ms: &JsValue) -> Result<JsValue, Fault> {
 #[wasm_bindgen(skip_typescript)]
 pub fn periods(spec: &JsValue, from_wall_ms: &JsValue, count: &JsValue) -> Result<JsValue, Fault> {
     let spec = read::period(spec)?;
-    let zone = IntlZone::load(spec.time_zone())?;
+    let zone = IntlZone::load(spec.time_zone(), Naming::Camel)?;
     let from = WallMs::try_from_f64(read::reading(from_wall_ms))?;
     let count = read::count("count", count, MOST_PERIODS)?;
     Ok(calendar::periods(&spec, &zone, from, count)?.iter().map(shown).collect::<js::List>().into())

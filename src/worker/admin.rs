@@ -20,7 +20,7 @@ pub fn healthz(setup: &Setup) -> Result<Response, JsValue> {
 
 /// `GET /v1/pop`: what the counters of this point of presence have done.
 pub async fn pop(request: &Request, env: &Env, setup: &Setup) -> Result<Response, JsValue> {
-    if let Some(refused) = authorise(request, setup, "GET")? {
+    if let Some(refused) = admit(request, setup, "GET")? {
         return Ok(refused);
     }
     let (name, counters) = reports(request, env, setup).await;
@@ -29,7 +29,7 @@ pub async fn pop(request: &Request, env: &Env, setup: &Setup) -> Result<Response
 
 /// `GET /metrics`: the same as Prometheus text.
 pub async fn metrics(request: &Request, env: &Env, setup: &Setup) -> Result<Response, JsValue> {
-    if let Some(refused) = authorise(request, setup, "GET")? {
+    if let Some(refused) = admit(request, setup, "GET")? {
         return Ok(refused);
     }
     let (name, counters) = reports(request, env, setup).await;
@@ -51,8 +51,22 @@ async fn reports(request: &Request, env: &Env, setup: &Setup) -> (String, Vec<Va
     (pop.name, counters)
 }
 
+/// Lets a request with the bearer token and this method through (`None`), and answers every other one.
+pub fn admit(request: &Request, setup: &Setup, method: &str) -> Result<Option<Response>, JsValue> {
+    if let Some(refused) = authorise(request, setup)? {
+        return Ok(Some(refused));
+    }
+    if request.method() != method {
+        let headers = Headers::new()?;
+        headers.set("Allow", method)?;
+        let detail = format!("This route takes {method} only.");
+        return respond::problem_with(&Problem::new(Status::MethodNotAllowed, detail), &headers).map(Some);
+    }
+    Ok(None)
+}
+
 /// Lets a request with the bearer token through (`None`), and answers every other one.
-pub fn authorise(request: &Request, setup: &Setup, method: &str) -> Result<Option<Response>, JsValue> {
+pub fn authorise(request: &Request, setup: &Setup) -> Result<Option<Response>, JsValue> {
     let headers = Headers::new()?;
     let Some(token) = &setup.token else {
         let detail = "This route is closed: the secret SLUICEGATE_TOKEN is not set.";
@@ -64,11 +78,6 @@ pub fn authorise(request: &Request, setup: &Setup, method: &str) -> Result<Optio
         headers.set("WWW-Authenticate", "Bearer realm=\"sluicegate\"")?;
         let detail = "The header Authorization has no bearer token, or a wrong one.";
         return respond::problem_with(&Problem::new(Status::Unauthorized, detail), &headers).map(Some);
-    }
-    if request.method() != method {
-        headers.set("Allow", method)?;
-        let detail = format!("This route takes {method} only.");
-        return respond::problem_with(&Problem::new(Status::MethodNotAllowed, detail), &headers).map(Some);
     }
     Ok(None)
 }

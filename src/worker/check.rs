@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
 use worker::Env;
 
-use super::admin::authorise;
+use super::admin::admit;
 use super::body;
 use super::decide::{Limit, decide};
 use super::pops::Pop;
@@ -15,7 +15,7 @@ use crate::http::{MAX_BODY_BYTES, Problem, Status, all_allowed, check_response, 
 /// Decides the limits in the body. 200 where they allow, 429, 403 or 503 where they refuse; a peek is
 /// always 200.
 pub async fn check(request: &Request, env: &Env, setup: &Setup) -> Result<Response, JsValue> {
-    if let Some(refused) = authorise(request, setup, "POST")? {
+    if let Some(refused) = admit(request, setup, "POST")? {
         return Ok(refused);
     }
     let config = match &setup.config {
@@ -39,7 +39,7 @@ pub async fn check(request: &Request, env: &Env, setup: &Setup) -> Result<Respon
         })
         .collect();
     let pop = Pop::near(request, env, config.settings());
-    let results = decide(&pop, &limits, check.peek).await;
+    let results = decide(&pop, config.settings(), &limits, check.peek).await;
     let headers = Headers::new()?;
     respond::add_limit_fields(&headers, &results, config.settings())?;
     let mut status = 200;

@@ -2,9 +2,10 @@
 
 use super::pops::Pop;
 use crate::Cost;
-use crate::config::Policy;
-use crate::counter::{Ask, AskLimit, Op, Receipt, Reply, WIRE_VERSION};
+use crate::config::{Policy, Settings};
+use crate::counter::Op;
 use crate::http::{KeyHash, LimitResult};
+use crate::pop::{Measure, POP_VERSION, PopAsk, PopLimit, PopReceipt, PopReply};
 
 /// One limit to decide.
 pub struct Limit<'a> {
@@ -16,85 +17,102 @@ pub struct Limit<'a> {
     pub cost: Cost,
 }
 
+/// The limits of one object.
+struct Group {
+    shard: u32,
+    members: Vec<usize>,
+    has_quota: bool,
+}
+
 /// Decides `limits`: takes them all, or none. A peek takes nothing.
 ///
 /// Policies that count by the same identity meet in one object, which decides them in one turn. Where
-/// identities differ, the objects are asked in a fixed order, and if a later one refuses, what an
-/// earlier one took is given back, once: a give-back that is lost leaves the units taken.
-pub async fn decide<'a>(pop: &Pop, limits: &[Limit<'a>], peek: bool) -> Vec<LimitResult<'a>> {
+/// identities differ, the objects are asked in a fixed order, those with quotas last, and if a later one
+/// refuses, what an earlier one took is given back, once: a give-back that is lost leaves the units taken.
+pub async fn decide<'a>(
+    pop: &Pop,
+    settings: &Settings,
+    limits: &[Limit<'a>],
+    peek: bool,
+) -> Vec<LimitResult<'a>> {
     let mut results: Vec<LimitResult<'a>> =
         limits.iter().map(|limit| LimitResult::out_of_reach(limit.policy)).collect();
-    let mut receipts: Vec<Option<Receipt>> = vec![None; limits.len()];
-    let groups = by_shard(pop, limits);
+    let mut asked: Vec<PopLimit> = limits.iter().map(|limit| asked_of(limit, settings)).collect();
+    let groups = by_shard(pop, &asked);
     let deadline = pop.deadline();
     let mut refused = false;
-    for (shard, members) in &groups {
+    for Group { shard, members, .. } in &groups {
         let op = if peek || refused { Op::Peek } else { Op::Take };
-        if let Ok(reply) = pop.ask(*shard, &ask(op, limits, members, &receipts), &deadline).await {
-            record(&mut results, &reply, members);
-            for (index, limit) in members.iter().zip(&reply.limits) {
-                receipts[*index] = limit.receipt;
+        if let Ok(reply) = pop.ask(*shard, &ask(pop, op, &asked, members), &deadline).await {
+            let receipts = record(&mut results, reply, members);
+            for (index, receipt) in members.iter().zip(receipts) {
+                asked[*index].receipt = receipt;
             }
         }
         refused |= members.iter().any(|index| results[*index].refusal().is_some());
     }
-    if refused && receipts.iter().any(Option::is_some) {
-        give_back(pop, limits, &groups, &receipts, &mut results).await;
+    if refused && asked.iter().any(|limit| limit.receipt.is_some()) {
+        give_back(pop, &asked, &groups, &mut results).await;
     }
     results
 }
 
-async fn give_back<'a>(
-    pop: &Pop,
-    limits: &[Limit<'a>],
-    groups: &[(u32, Vec<usize>)],
-    receipts: &[Option<Receipt>],
-    results: &mut [LimitResult<'a>],
-) {
+async fn give_back(pop: &Pop, asked: &[PopLimit], groups: &[Group], results: &mut [LimitResult<'_>]) {
     // A time of its own: the first may have run out, and then giving back matters all the more.
     let deadline = pop.deadline();
-    for (shard, members) in groups {
-        let taken: Vec<usize> = members.iter().copied().filter(|index| receipts[*index].is_some()).collect();
+    for Group { shard, members, .. } in groups {
+        let taken: Vec<usize> =
+            members.iter().copied().filter(|index| asked[*index].receipt.is_some()).collect();
         if taken.is_empty() {
             continue;
         }
-        if let Ok(reply) = pop.ask(*shard, &ask(Op::Give, limits, &taken, receipts), &deadline).await {
-            record(results, &reply, &taken);
+        if let Ok(reply) = pop.ask(*shard, &ask(pop, Op::Give, asked, &taken), &deadline).await {
+            record(results, reply, &taken);
         }
     }
 }
 
-fn ask(op: Op, limits: &[Limit<'_>], members: &[usize], receipts: &[Option<Receipt>]) -> Ask {
-    let limits = members.iter().map(|index| {
-        let Limit { policy, key, cost } = &limits[*index];
-        AskLimit {
-            policy: policy.name.clone(),
-            algorithm: policy.algorithm,
-            key: *key,
-            cost: *cost,
-            shadow: policy.shadow,
-            receipt: receipts[*index],
-        }
-    });
-    Ask { v: WIRE_VERSION, op, limits: limits.collect() }
-}
-
-fn record(results: &mut [LimitResult<'_>], reply: &Reply, members: &[usize]) {
-    for (index, limit) in members.iter().zip(&reply.limits) {
-        results[*index] = LimitResult::counted(results[*index].policy, limit.decision, limit.epoch);
+fn asked_of(limit: &Limit<'_>, settings: &Settings) -> PopLimit {
+    let Limit { policy, key, cost } = limit;
+    PopLimit {
+        policy: policy.name.clone(),
+        measure: policy.measure(*key, settings),
+        key: *key,
+        cost: *cost,
+        shadow: policy.shadow,
+        receipt: None,
     }
 }
 
-/// The limits of each object, objects in order.
-fn by_shard(pop: &Pop, limits: &[Limit<'_>]) -> Vec<(u32, Vec<usize>)> {
-    let mut groups: Vec<(u32, Vec<usize>)> = Vec::new();
+fn ask(pop: &Pop, op: Op, asked: &[PopLimit], members: &[usize]) -> PopAsk {
+    let limits = members.iter().map(|index| asked[*index].clone());
+    PopAsk { v: POP_VERSION, op, pop: pop.name.clone(), limits: limits.collect() }
+}
+
+/// Notes what was said. Returns what can be given back, by limit.
+fn record(results: &mut [LimitResult<'_>], reply: PopReply, members: &[usize]) -> Vec<Option<PopReceipt>> {
+    let mut receipts = Vec::with_capacity(members.len());
+    for (index, mut limit) in members.iter().zip(reply.limits) {
+        receipts.push(limit.receipt.take());
+        results[*index] = LimitResult::counted(results[*index].policy, limit);
+    }
+    receipts
+}
+
+/// The limits of each object, in the order in which the objects are asked.
+fn by_shard(pop: &Pop, limits: &[PopLimit]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     for (index, limit) in limits.iter().enumerate() {
         let shard = pop.shard_of(limit.key);
-        match groups.iter_mut().find(|(other, _)| *other == shard) {
-            Some((_, members)) => members.push(index),
-            None => groups.push((shard, vec![index])),
+        let is_quota = limit.measure == Measure::Quota;
+        match groups.iter_mut().find(|group| group.shard == shard) {
+            Some(group) => {
+                group.members.push(index);
+                group.has_quota |= is_quota;
+            }
+            None => groups.push(Group { shard, members: vec![index], has_quota: is_quota }),
         }
     }
-    groups.sort_unstable_by_key(|(shard, _)| *shard);
+    groups.sort_unstable_by_key(|group| (group.has_quota, group.shard));
     groups
 }

@@ -36,7 +36,7 @@ pub async fn gateway(request: &Request, env: &Env, setup: &Setup, url: &Normal) 
     };
     let Counted { limits, joined } = counted;
     let pop = Pop::near(request, env, config.settings());
-    let results = decide(&pop, &limits, false).await;
+    let results = decide(&pop, config.settings(), &limits, false).await;
     if let Some(problem) = Problem::refusal(&results) {
         return respond::refusal(&problem, &results, config.settings());
     }

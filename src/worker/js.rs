@@ -5,6 +5,8 @@
 use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 
+use crate::clock::WallMs;
+
 #[wasm_bindgen]
 extern "C" {
     /// `ctx` of a Durable Object.
@@ -18,6 +20,13 @@ extern "C" {
     pub fn sql(this: &DurableObjectStorage) -> SqlStorage;
     #[wasm_bindgen(method, catch, js_name = setAlarm)]
     pub fn set_alarm(this: &DurableObjectStorage, at_wall_ms: f64) -> Result<Promise, JsValue>;
+
+    /// Undoes everything that `writes` wrote if it throws, and throws that on.
+    #[wasm_bindgen(method, catch, js_name = transactionSync)]
+    pub fn transaction_sync(
+        this: &DurableObjectStorage,
+        writes: &mut dyn FnMut() -> Result<JsValue, JsValue>,
+    ) -> Result<JsValue, JsValue>;
 
     #[derive(Clone)]
     pub type SqlStorage;
@@ -47,8 +56,26 @@ extern "C" {
     #[wasm_bindgen(catch, js_name = fetch)]
     pub fn fetch(request: &web_sys::Request) -> Result<Promise, JsValue>;
 
+    #[wasm_bindgen(catch, js_namespace = crypto, js_name = getRandomValues)]
+    fn get_random_values(into: &js_sys::Uint32Array) -> Result<JsValue, JsValue>;
+
     #[wasm_bindgen(catch, js_name = setTimeout)]
     pub fn set_timeout(callback: &JsValue, ms: f64) -> Result<JsValue, JsValue>;
+}
+
+/// `Date.now()`: in an object it stands still after a step back.
+pub fn date_now() -> WallMs {
+    WallMs(js_sys::Date::now() as i64)
+}
+
+/// A random number, for names that no two objects may share.
+pub fn random() -> u64 {
+    let halves = js_sys::Uint32Array::new_with_length(2);
+    if get_random_values(&halves).is_err() {
+        halves.set_index(0, (js_sys::Math::random() * 4_294_967_296.0) as u32);
+        halves.set_index(1, (js_sys::Math::random() * 4_294_967_296.0) as u32);
+    }
+    u64::from(halves.get_index(0)) << 32 | u64::from(halves.get_index(1))
 }
 
 /// A property of a JavaScript value, or `undefined` where it has none or throws.

@@ -9,28 +9,34 @@ mod check;
 mod decide;
 mod gateway;
 mod js;
+mod ledger;
+mod ledgers;
 mod log;
 mod metrics;
 mod origin;
 mod pop_counter;
+mod pop_rows;
 mod pops;
 mod respond;
 mod setup;
-mod storage;
+mod sql;
+mod tenants;
+mod timer;
 mod url;
 
+pub use ledger::Ledger;
 pub use pop_counter::PopCounter;
 
 use wasm_bindgen::JsValue;
 use web_sys::{Request, Response};
 use worker::{Context, Env, event};
 
-use crate::http::{Problem, Status};
+use crate::http::{Problem, Status, TenantRoute};
 use setup::{Setup, setup};
 
-/// Carries an [`Ask`](crate::counter::Ask) from the edge to a counter.
+/// Carries a [`PopAsk`](crate::pop::PopAsk) from the edge to a counter.
 const ASK_HEADER: &str = "sluicegate-ask";
-/// Carries the [`Reply`](crate::counter::Reply) back.
+/// Carries the [`PopReply`](crate::pop::PopReply) back.
 const REPLY_HEADER: &str = "sluicegate-reply";
 
 #[event(fetch)]
@@ -48,12 +54,16 @@ async fn fetch(request: Request, env: Env, _context: Context) -> worker::Result<
 async fn answer(request: &Request, env: &Env) -> Result<Response, JsValue> {
     let setup = setup(env);
     let url = url::Normal::of(request);
-    match setup.own_route(url.path()) {
+    let route = setup.own_route(url.path());
+    match route {
         Some("/healthz") => admin::healthz(&setup),
         Some("/v1/check") => check::check(request, env, &setup).await,
         Some("/v1/pop") => admin::pop(request, env, &setup).await,
         Some("/metrics") => admin::metrics(request, env, &setup).await,
-        _ => gateway::gateway(request, env, &setup, &url).await,
+        _ => match route.and_then(TenantRoute::parse) {
+            Some(route) => tenants::tenants(request, env, &setup, &url, route).await,
+            None => gateway::gateway(request, env, &setup, &url).await,
+        },
     }
 }
 

@@ -1,37 +1,44 @@
 //! The Durable Object of one point of presence and shard.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
 
+use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{Request, Response};
 use worker::Env;
 
 use super::js::{self, DurableObjectState, DurableObjectStorage};
-use super::storage::Rows;
+use super::ledgers::Ledgers;
+use super::pop_rows::PopRows;
+use super::timer::Timer;
 use super::{ASK_HEADER, REPLY_HEADER, log, respond, setup};
 use crate::clock::WallMs;
-use crate::counter::{Ask, Collected, Counter, CounterSettings, Holder, JournalRow};
+use crate::counter::JournalRow;
+use crate::global::{LeaseRow, LeaseWrite};
+use crate::ledger::{LedgerAsk, LedgerName, QuotaName};
+use crate::pop::{AskId, Pop, PopAsk, PopEvent, PopHost, PopReply, RequestId, StoredStart};
 
-/// Counts the keys of one point of presence and shard.
+/// Counts the keys of one point of presence and shard, and spends what Ledgers gave it.
 ///
-/// The object is a thin shell: a [`Counter`] decides, this reads the clock, writes the rows it is
-/// given, and sets timers. Its `fetch` is one synchronous turn, so nothing can come between a look
-/// and a take, and no borrow lives across an await.
+/// The object is a thin shell: a [`Pop`] decides, this reads the clock, writes rows, sends and answers. Each
+/// of its calls is one synchronous turn, so nothing can come between a look and a take, and no borrow
+/// lives across an await.
 #[wasm_bindgen]
 #[allow(missing_debug_implementations)]
-pub struct PopCounter {
-    inner: Rc<RefCell<Inner>>,
-    /// Called by the flush timer; made once, since each closure made per timer would leak.
-    tick: Closure<dyn FnMut()>,
+pub struct PopCounter(Rc<Object>);
+
+struct Object {
+    inner: RefCell<Inner>,
+    timer: Timer,
+    ledgers: Ledgers,
 }
 
 struct Inner {
-    counter: Counter,
-    rows: Rows,
-    storage: DurableObjectStorage,
-    flush_every_ms: u64,
-    timer_pending: bool,
+    pop: Pop,
+    shell: Shell,
 }
 
 #[wasm_bindgen]
@@ -40,132 +47,185 @@ impl PopCounter {
     #[wasm_bindgen(constructor)]
     pub fn new(state: DurableObjectState, env: Env) -> Result<PopCounter, JsValue> {
         let storage = state.storage();
-        let rows = Rows::open(storage.sql())?;
-        let settings = setup::counter_settings(&env);
-        let wall = rows.wall(date_now());
-        let holder = Holder((js_sys::Math::random() * f64::from(u32::MAX)) as u32);
-        let counter = Counter::restore(holder, settings, rows.read()?, wall);
-        let CounterSettings { flush_every_ms, .. } = settings;
-        let inner =
-            Rc::new(RefCell::new(Inner { counter, rows, storage, flush_every_ms, timer_pending: false }));
-        let ticking = Rc::downgrade(&inner);
-        let tick = Closure::new(move || {
-            if let Some(inner) = ticking.upgrade() {
-                inner.borrow_mut().on_timer();
-            }
+        let rows = PopRows::open(storage.sql(), storage.clone())?;
+        let journal = rows.read_journal()?;
+        let mut shell = Shell { rows, storage, waiting: HashMap::new(), outbox: Vec::new(), wake_ms: None };
+        let pop = Pop::restore(js::random(), setup::pop_settings(&env), journal, &mut shell)?;
+        let object = Rc::new_cyclic(|weak: &Weak<Object>| {
+            let weak = weak.clone();
+            let timer = Timer::new(move || {
+                if let Some(object) = weak.upgrade() {
+                    object.run("timer", |pop, shell| pop.tick(shell));
+                }
+            });
+            Object { inner: RefCell::new(Inner { pop, shell }), timer, ledgers: Ledgers::of(&env) }
         });
-        Ok(Self { inner, tick })
+        object.after_turn();
+        Ok(Self(object))
     }
 
-    /// Answers the edge: an [`Ask`] in a header, so that no body has to be streamed, or a question
-    /// for the totals.
-    pub fn fetch(&self, request: Request) -> Result<Response, JsValue> {
+    /// Answers the edge: a [`PopAsk`] in a header, so that no body has to be streamed, or a question for
+    /// the totals. A request that waits for a Ledger is answered by a promise.
+    pub fn fetch(&self, request: Request) -> Result<JsValue, JsValue> {
         let Some(text) = request.headers().get(ASK_HEADER)? else {
             return self.report();
         };
-        let ask: Ask = match serde_json::from_str(&text) {
+        let ask: PopAsk = match serde_json::from_str(&text) {
             Ok(ask) => ask,
-            Err(error) => return respond::text(400, &format!("not an ask of this version: {error}")),
-        };
-        let mut inner = self.inner.borrow_mut();
-        let reply = inner.decide(&ask)?;
-        inner.arm_timer(&self.tick)?;
-        let reply = serde_json::to_string(&reply).unwrap_or_default();
-        respond::with_header(REPLY_HEADER, &reply)
-    }
-
-    /// Gives memory back when nothing asks for it any more.
-    pub fn alarm(&self) -> Result<(), JsValue> {
-        self.inner.borrow_mut().collect()
-    }
-
-    fn report(&self) -> Result<Response, JsValue> {
-        let inner = self.inner.borrow();
-        let mut report = serde_json::to_value(inner.counter.totals()).unwrap_or_default();
-        if let Some(report) = report.as_object_mut() {
-            report.insert("keys".to_owned(), inner.counter.keys().into());
-        }
-        respond::json(200, &report.to_string())
-    }
-}
-
-impl Inner {
-    fn decide(&mut self, ask: &Ask) -> Result<crate::counter::Reply, JsValue> {
-        let cheap = date_now();
-        let rows = &self.rows;
-        let outcome = self.counter.decide(ask, cheap, || rows.wall(cheap));
-        self.log_step();
-        self.set_alarm(outcome.alarm)?;
-        self.write(&outcome.rows)?;
-        Ok(outcome.reply)
-    }
-
-    /// Sets the timer that writes what changed, should no request come to do it.
-    fn arm_timer(&mut self, tick: &Closure<dyn FnMut()>) -> Result<(), JsValue> {
-        if !self.timer_pending && self.counter.has_unwritten() {
-            js::set_timeout(tick.as_ref(), self.flush_every_ms as f64)?;
-            self.timer_pending = true;
-        }
-        Ok(())
-    }
-
-    fn set_alarm(&self, due: Option<WallMs>) -> Result<(), JsValue> {
-        if let Some(due) = due {
-            // Not awaited: the object's output gate holds the answer until it is stored.
-            let _stored = self.storage.set_alarm(due.0 as f64)?;
-        }
-        Ok(())
-    }
-
-    fn on_timer(&mut self) {
-        self.timer_pending = false;
-        let cheap = date_now();
-        let rows = &self.rows;
-        let pending = self.counter.flush_now(cheap, || rows.wall(cheap));
-        self.log_step();
-        if let Err(error) = self.write(&pending) {
-            log::error("flush", &js::describe(&error));
-        }
-    }
-
-    fn collect(&mut self) -> Result<(), JsValue> {
-        let cheap = date_now();
-        let rows = &self.rows;
-        let collected = self.counter.collect(cheap, || rows.wall(cheap));
-        self.log_step();
-        match collected {
-            Collected::Later(due) => self.set_alarm(Some(due)),
-            Collected::Nothing => Ok(()),
-            Collected::Empty { rows, delete } => {
-                self.write(&rows)?;
-                let billed = self.rows.delete(&delete)?;
-                self.counter.wrote(billed);
-                Ok(())
-            }
-        }
-    }
-
-    fn log_step(&mut self) {
-        if let Some(step) = self.counter.take_step() {
-            let fields = serde_json::json!({ "kind": step.kind(), "stepped_ms": step.stepped_ms });
-            log::warn("clock-step", &fields);
-        }
-    }
-
-    fn write(&mut self, rows: &[JournalRow]) -> Result<(), JsValue> {
-        match self.rows.write(rows) {
-            Ok(billed) => {
-                self.counter.wrote(billed);
-                Ok(())
-            }
             Err(error) => {
-                self.counter.unwritten(rows);
-                Err(error)
+                return respond::text(400, &format!("not an ask of this version: {error}")).map(Into::into);
             }
+        };
+        match self.0.turn(|pop, shell| pop.request(&ask, shell))? {
+            Ok(reply) => answer(&reply).map(Into::into),
+            Err(id) => Ok(self.0.promise(id).into()),
         }
+    }
+
+    /// Gives memory and leases back when nothing asks for them any more.
+    pub fn alarm(&self) -> Result<(), JsValue> {
+        self.0.turn(|pop, shell| pop.alarm(shell))
+    }
+
+    fn report(&self) -> Result<JsValue, JsValue> {
+        let report = serde_json::to_string(&self.0.inner.borrow().pop.report()).unwrap_or_default();
+        respond::json(200, &report).map(Into::into)
     }
 }
 
-fn date_now() -> WallMs {
-    WallMs(js_sys::Date::now() as i64)
+impl Object {
+    /// One turn: what it leaves to send is sent after it, when nothing is borrowed.
+    fn turn<T>(
+        self: &Rc<Self>,
+        turn: impl FnOnce(&mut Pop, &mut Shell) -> Result<T, JsValue>,
+    ) -> Result<T, JsValue> {
+        let result = {
+            let Inner { pop, shell } = &mut *self.inner.borrow_mut();
+            turn(pop, shell)
+        };
+        self.after_turn();
+        result
+    }
+
+    /// A turn that nobody waits for.
+    fn run(self: &Rc<Self>, what: &str, turn: impl FnOnce(&mut Pop, &mut Shell) -> Result<(), JsValue>) {
+        if let Err(error) = self.turn(turn) {
+            log::error(what, &js::describe(&error));
+        }
+    }
+
+    fn after_turn(self: &Rc<Self>) {
+        let (outbox, wake_ms) = {
+            let shell = &mut self.inner.borrow_mut().shell;
+            (std::mem::take(&mut shell.outbox), shell.wake_ms.take())
+        };
+        if let Some(ms) = wake_ms {
+            self.timer.set(ms);
+        }
+        for (id, to, ask) in outbox {
+            let asked = self.ledgers.ask(to, &ask);
+            let object = Rc::downgrade(self);
+            spawn_local(async move {
+                let reply = asked.await;
+                if let Some(object) = object.upgrade() {
+                    object.run("ledger-reply", |pop, shell| pop.hear(id, reply.as_ref(), shell));
+                }
+            });
+        }
+    }
+
+    /// A promise of the answer to a request that waits.
+    fn promise(&self, id: RequestId) -> Promise {
+        Promise::new(&mut |resolve, _reject| {
+            self.inner.borrow_mut().shell.waiting.insert(id, resolve);
+        })
+    }
+}
+
+fn answer(reply: &PopReply) -> Result<Response, JsValue> {
+    respond::with_header(REPLY_HEADER, &serde_json::to_string(reply).unwrap_or_default())
+}
+
+/// What the platform does for a [`Pop`].
+struct Shell {
+    rows: PopRows,
+    storage: DurableObjectStorage,
+    waiting: HashMap<RequestId, Function>,
+    outbox: Vec<(AskId, LedgerName, LedgerAsk)>,
+    wake_ms: Option<u64>,
+}
+
+impl PopHost for Shell {
+    type Fault = JsValue;
+
+    fn cheap(&mut self) -> WallMs {
+        js::date_now()
+    }
+
+    fn exact(&mut self) -> WallMs {
+        self.rows.wall(js::date_now())
+    }
+
+    fn random(&mut self) -> u64 {
+        js::random()
+    }
+
+    fn write_journal(&mut self, rows: &[JournalRow]) -> Result<u64, JsValue> {
+        self.rows.write_journal(rows)
+    }
+
+    fn delete_journal(&mut self, slots: &[u16]) -> Result<u64, JsValue> {
+        self.rows.delete_journal(slots)
+    }
+
+    fn read_start(&mut self) -> Result<(Option<StoredStart>, Vec<QuotaName>), JsValue> {
+        self.rows.read_start()
+    }
+
+    fn write_start(&mut self, start: &StoredStart) -> Result<u64, JsValue> {
+        self.rows.write_start(start)
+    }
+
+    fn read_leases(&mut self, quota: &QuotaName) -> Result<Vec<LeaseRow>, JsValue> {
+        self.rows.read_leases(quota)
+    }
+
+    fn write_leases(&mut self, quota: &QuotaName, writes: &[LeaseWrite]) -> Result<u64, JsValue> {
+        self.rows.write_leases(quota, writes)
+    }
+
+    fn send(&mut self, id: AskId, to: LedgerName, ask: LedgerAsk) {
+        self.outbox.push((id, to, ask));
+    }
+
+    fn answer(&mut self, id: RequestId, reply: PopReply) {
+        let Some(resolve) = self.waiting.remove(&id) else { return };
+        let told = answer(&reply).and_then(|response| resolve.call1(&JsValue::UNDEFINED, &response));
+        if let Err(error) = told {
+            log::error("answer", &js::describe(&error));
+        }
+    }
+
+    fn set_alarm(&mut self, at: WallMs) -> Result<(), JsValue> {
+        // Not awaited: the object's output gate holds the answer until it is stored.
+        let _stored = self.storage.set_alarm(at.0 as f64)?;
+        Ok(())
+    }
+
+    fn wake_after(&mut self, ms: u64) {
+        self.wake_ms = Some(self.wake_ms.map_or(ms, |earlier| earlier.min(ms)));
+    }
+
+    fn warn(&mut self, event: PopEvent) {
+        match event {
+            PopEvent::ClockStep(step) => {
+                let fields = serde_json::json!({ "kind": step.kind(), "stepped_ms": step.stepped_ms });
+                log::warn("clock-step", &fields);
+            }
+            PopEvent::LedgerOutOfReach(ledger) => {
+                log::warn("ledger-out-of-reach", &serde_json::json!({ "ledger": ledger.to_string() }));
+            }
+            PopEvent::LeasesLost => log::error("leases", "storage failed; they are read again when needed"),
+        }
+    }
 }

@@ -9,8 +9,8 @@ use worker::Env;
 use super::js::{self, DurableObjectNamespace, Fetcher};
 use super::{ASK_HEADER, REPLY_HEADER, log};
 use crate::config::Settings;
-use crate::counter::{Ask, Reply, WIRE_VERSION};
 use crate::http::KeyHash;
+use crate::pop::{POP_VERSION, PopAsk, PopReply};
 
 /// The counters of one point of presence.
 pub struct Pop {
@@ -49,14 +49,14 @@ impl Pop {
     /// Asks one counter, once. There is no second attempt here: the runtime itself repeats a request
     /// that never reached the object, an overloaded object only suffers from more, and the stub is
     /// made anew for every ask, since one that has failed stays broken.
-    pub async fn ask(&self, shard: u32, ask: &Ask, deadline: &AbortSignal) -> Result<Reply, Unreachable> {
+    pub async fn ask(&self, shard: u32, ask: &PopAsk, deadline: &AbortSignal) -> Result<PopReply, Unreachable> {
         let text = serde_json::to_string(ask).unwrap_or_default();
         let asked = self.start(shard, Some(&text), deadline);
         let response = finish(asked).await.map_err(|error| self.failed(shard, &error))?;
         let reply = response.headers().get(REPLY_HEADER).ok().flatten();
-        let reply = reply.and_then(|reply| serde_json::from_str::<Reply>(&reply).ok());
+        let reply = reply.and_then(|reply| serde_json::from_str::<PopReply>(&reply).ok());
         match reply {
-            Some(reply) if reply.v == WIRE_VERSION && reply.limits.len() == ask.limits.len() => Ok(reply),
+            Some(reply) if reply.v == POP_VERSION && reply.limits.len() == ask.limits.len() => Ok(reply),
             _ => {
                 let status = response.status();
                 Err(self

@@ -16,6 +16,13 @@ pub fn json(status: u16, body: &str) -> Result<Response, JsValue> {
     with_type(status, "application/json", body, &Headers::new()?)
 }
 
+/// An answer without a body.
+pub fn empty(status: u16) -> Result<Response, JsValue> {
+    let headers = Headers::new()?;
+    headers.set("Cache-Control", "no-store")?;
+    Response::new_with_opt_str_and_init(None, &init(status, &headers))
+}
+
 /// Problem details (RFC 9457).
 pub fn problem(problem: &Problem) -> Result<Response, JsValue> {
     problem_with(problem, &Headers::new()?)
@@ -46,7 +53,7 @@ pub fn add_limit_fields(
     results: &[LimitResult<'_>],
     settings: &Settings,
 ) -> Result<(), JsValue> {
-    if let Some(policies) = rate_limit_policy(results.iter().map(|result| result.policy)) {
+    if let Some(policies) = rate_limit_policy(results) {
         headers.append("RateLimit-Policy", &policies)?;
     }
     if let Some(limits) = rate_limit(results, settings.header_draft) {

@@ -8,9 +8,11 @@ use worker::Env;
 
 use super::{js, log, origin};
 use crate::Error;
-use crate::config::{Config, ConfigErrors};
+use crate::config::{Config, ConfigErrors, Policy, Settings};
 use crate::counter::CounterSettings;
+use crate::global::HolderSettings;
 use crate::http::HashKey;
+use crate::pop::PopSettings;
 
 /// Everything that is read from the environment. It cannot change while the isolate lives.
 pub struct Setup {
@@ -31,21 +33,37 @@ pub fn setup(env: &Env) -> Rc<Setup> {
     SETUP.with(|cell| Rc::clone(cell.get_or_init(|| Rc::new(read(env)))))
 }
 
-/// How much a counter may lose and remember; the defaults where the configuration is broken, since
-/// then the edge lets nothing through to it.
-pub fn counter_settings(env: &Env) -> CounterSettings {
-    let setup = setup(env);
-    let settings = setup.config.as_ref().map(|config| config.settings().clone()).unwrap_or_default();
-    CounterSettings {
+/// How much a point of presence may lose and remember, and how long it waits; the defaults where the
+/// configuration is broken, since then the edge lets nothing through to it.
+pub fn pop_settings(env: &Env) -> PopSettings {
+    let settings = settings(env);
+    let counter = CounterSettings {
         flush_hits: settings.flush_hits,
         flush_every_ms: settings.flush_every_ms,
         max_keys: settings.max_keys,
+    };
+    PopSettings {
+        leases: HolderSettings { chunk: settings.lease_chunk, ..HolderSettings::default() },
+        // An answer that says what was out of reach is worth more than none: it has to leave in time.
+        ask_limit_ms: settings.time_limit_ms - settings.time_limit_ms / 5,
+        ..PopSettings::new(counter)
     }
+}
+
+/// What a Ledger counts by. None where the configuration is broken: it then grants nothing.
+pub fn policies(env: &Env) -> Vec<Policy> {
+    let setup = setup(env);
+    setup.config.as_ref().map(|config| config.policies().to_vec()).unwrap_or_default()
+}
+
+fn settings(env: &Env) -> Settings {
+    let setup = setup(env);
+    setup.config.as_ref().map(|config| config.settings().clone()).unwrap_or_default()
 }
 
 fn read(env: &Env) -> Setup {
     let config =
-        Config::from_json(&limits_text(env)).and_then(|config| match ConfigErrors::of(faults(env)) {
+        Config::from_json(&limits_text(env)).and_then(|config| match ConfigErrors::of(faults(env, &config)) {
             Some(errors) => Err(errors),
             None => Ok(config),
         });
@@ -71,12 +89,15 @@ fn read(env: &Env) -> Setup {
 }
 
 /// What is wrong around the configuration. Without its counters a gateway would be wide open.
-fn faults(env: &Env) -> Vec<Error> {
-    let mut faults = Vec::new();
-    if !js::get(&js::get(env, "POP_COUNTER"), "getByName").is_function() {
-        let detail = "is not bound: add the Durable Object binding of the shipped wrangler.toml";
-        faults.push(Error::spec("POP_COUNTER", detail));
+fn faults(env: &Env, config: &Config) -> Vec<Error> {
+    let mut needed = vec!["POP_COUNTER"];
+    if config.needs_ledger() {
+        needed.push("LEDGER");
     }
+    let is_missing = |name: &&str| !js::get(&js::get(env, name), "getByName").is_function();
+    let detail = "is not bound: add the Durable Object binding of the shipped wrangler.toml";
+    let mut faults: Vec<Error> =
+        needed.into_iter().filter(is_missing).map(|name| Error::spec(name, detail)).collect();
     faults.extend(origin::fault(&js::get(env, "ORIGIN")).map(|detail| Error::spec("ORIGIN", detail)));
     faults
 }

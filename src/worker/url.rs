@@ -38,6 +38,13 @@ impl Normal {
         path.split(['?', '#']).next().unwrap_or(path)
     }
 
+    /// The query, without its question mark.
+    pub fn query(&self) -> &str {
+        let path = self.path_and_query();
+        let path = path.split('#').next().unwrap_or(path);
+        path.split_once('?').map_or("", |(_, query)| query)
+    }
+
     /// The path and what comes after it.
     pub fn path_and_query(&self) -> &str {
         path_and_query(&self.url)

@@ -3,6 +3,7 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 mod faults;
+mod global;
 mod properties;
 
 use serde_json::{Value, json};
@@ -16,6 +17,14 @@ fn policy(change: Value) -> Value {
         json!({"name": "per-ip", "algorithm": "fixed-window", "limit": 60, "window": "1m", "identity": "ip"});
     merge(&mut policy, change);
     policy
+}
+
+/// A calendar quota with what must be there, changed by `change`.
+fn quota(change: Value) -> Value {
+    let mut quota = json!({"name": "monthly", "algorithm": "calendar-quota", "limit": 10_000, "identity": "ip",
+                           "period": {"unit": "month", "time_zone": "Europe/Paris"}});
+    merge(&mut quota, change);
+    quota
 }
 
 /// A configuration with one policy, changed by `change`.
@@ -54,7 +63,7 @@ fn faults(value: &Value) -> Vec<String> {
 fn everything_that_can_be_said_is_read() {
     let config = Config::from_value(&json!({
         "prefix": "/_limits", "shards": 4, "time_limit": "250ms", "flush_hits": 50, "flush_every": "2s",
-        "max_keys": 1000, "ipv6_prefix": 56, "header_draft": "next", "tenant_header": "X-Tenant",
+        "max_keys": 1000, "ledger_shards": 3, "lease_chunk": 7, "ipv6_prefix": 56, "header_draft": "next", "tenant_header": "X-Tenant",
         "policies": [
             policy(json!({"limit": 60.0, "on_error": "closed", "on_missing": "refuse", "shadow": true,
                           "scope": "pop", "max_retry_after": "1h"})),
@@ -74,18 +83,19 @@ fn everything_that_can_be_said_is_read() {
     let settings = config.settings();
     assert_eq!((settings.prefix.as_str(), settings.shards, settings.time_limit_ms), ("/_limits", 4, 250));
     assert_eq!((settings.flush_hits, settings.flush_every_ms, settings.max_keys), (50, 2000, 1000));
+    assert_eq!((settings.ledger_shards, settings.lease_chunk), (3, 7));
     assert_eq!((settings.ipv6_prefix, settings.header_draft), (56, HeaderDraft::Next));
     let [fixed, sliding, log, bucket, plain] = config.policies() else { panic!("five policies") };
-    assert_eq!((fixed.limit, fixed.window.get(), fixed.burst), (60, 60_000, None));
+    assert_eq!((fixed.limit, fixed.window_ms().map(|ms| ms.get()), fixed.burst()), (60, Some(60_000), None));
     assert_eq!((fixed.on_error, fixed.on_missing, fixed.shadow), (OnError::Closed, OnMissing::Refuse, true));
     assert_eq!(fixed.max_retry_after_ms, Some(3_600_000));
-    let Algorithm::SlidingWindow(window) = sliding.algorithm else { panic!("sliding") };
+    let Algorithm::SlidingWindow(window) = sliding.rate().unwrap().algorithm else { panic!("sliding") };
     assert_eq!((window.sub_windows(), window.strict(), window.limit()), (6, true, 60));
     assert_eq!((log.limit, log.on_missing, log.identity.parts().len()), (0, OnMissing::Skip, 4));
-    let Algorithm::TokenBucket(tokens) = bucket.algorithm else { panic!("bucket") };
-    assert_eq!((tokens.capacity(), bucket.burst, bucket.limit), (20, Some(20), 60));
+    let Algorithm::TokenBucket(tokens) = bucket.rate().unwrap().algorithm else { panic!("bucket") };
+    assert_eq!((tokens.capacity(), bucket.burst(), bucket.limit), (20, Some(20), 60));
     assert_eq!((tokens.refill().tokens(), tokens.refill().per_ms()), (1, 1000));
-    assert_eq!(plain.burst, Some(60), "a bucket holds its limit unless told otherwise");
+    assert_eq!(plain.burst(), Some(60), "a bucket holds its limit unless told otherwise");
     assert_eq!(config.policy("log").map(|(index, _)| index), Some(2));
     assert!(config.policy("nobody").is_none());
     let matched =

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluicegate::config::Config;
 
-use crate::{faults, with_policy};
+use crate::{faults, quota, with_policy};
 
 /// Any JSON, with the names and words of a configuration in it.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -32,6 +32,17 @@ fn any_json() -> impl Strategy<Value = Value> {
         "GET",
         "per-ip",
         "tenant",
+        "calendar-quota",
+        "period",
+        "unit",
+        "time_zone",
+        "month",
+        "UTC",
+        "scope",
+        "global",
+        "tolerance",
+        "on_error",
+        "local",
         "",
     ]);
     let leaf = prop_oneof![
@@ -69,6 +80,23 @@ proptest! {
         wrong in any_json(),
     ) {
         let mut value = with_policy(json!({}));
+        value["policies"][0][field] = wrong;
+        let path = format!("policies[0].{field}");
+        for fault in faults(&value) {
+            prop_assert!(fault.starts_with(&path), "{} for {}", fault, path);
+        }
+    }
+
+    /// The same of a quota, and of a limit over all points of presence. Another algorithm makes other
+    /// fields wrong, so it stays.
+    #[test]
+    fn a_fault_of_a_global_limit_is_blamed_on_its_field(
+        field in prop::sample::select(vec!["name", "limit", "period", "identity", "on_error", "tolerance", "scope"]),
+        is_quota: bool,
+        wrong in any_json(),
+    ) {
+        let global = with_policy(json!({"scope": "global"}));
+        let mut value = if is_quota { json!({"policies": [quota(json!({}))]}) } else { global };
         value["policies"][0][field] = wrong;
         let path = format!("policies[0].{field}");
         for fault in faults(&value) {

@@ -219,7 +219,7 @@ fn the_answer_has_one_shape() {
         grows_ms: u64::MAX,
         refusal: limited(Some(u64::MAX)),
     };
-    let huge = answer(&[LimitResult::counted(named(&config, "per-ip"), huge, Some(u64::MAX))]);
+    let huge = answer(&[counted(named(&config, "per-ip"), huge, Some(u64::MAX))]);
     for name in ["limit", "remaining", "reset_ms", "retry_after_ms", "epoch"] {
         assert_eq!(huge["results"][0][name], MAX_COUNT, "{name}");
     }

@@ -10,7 +10,7 @@ fn the_fields_are_those_of_the_draft() {
     assert_eq!(eleven.as_deref(), Some(r#""per-ip";r=59;t=42, "bucket";r=59;t=42"#));
     let next = rate_limit(&all, HeaderDraft::Next);
     assert_eq!(next.as_deref(), Some(r#""per-ip";a=59;w=42, "bucket";a=59;w=42"#));
-    let policies = rate_limit_policy(all.iter().map(|result| result.policy));
+    let policies = rate_limit_policy(&all);
     assert_eq!(policies.as_deref(), Some(r#""per-ip";q=60;w=60, "bucket";q=60;w=60;sluicegate-burst=20"#));
 }
 
@@ -19,11 +19,10 @@ fn what_is_not_known_or_not_enforced_is_not_said() {
     let config = config();
     assert_eq!(rate_limit(&results(&config, &[("shadow", None)]), HeaderDraft::Eleven), None);
     assert_eq!(rate_limit(&[LimitResult::out_of_reach(named(&config, "per-ip"))], HeaderDraft::Eleven), None);
-    assert_eq!(rate_limit_policy([named(&config, "shadow")]), None);
+    assert_eq!(rate_limit_policy(&results(&config, &[("shadow", None)])), None);
     let field = |grows_ms, reset_ms| {
         let decision = Decision { grows_ms, reset_ms, ..decision(None) };
-        rate_limit(&[LimitResult::counted(named(&config, "per-ip"), decision, None)], HeaderDraft::Eleven)
-            .unwrap()
+        rate_limit(&[counted(named(&config, "per-ip"), decision, None)], HeaderDraft::Eleven).unwrap()
     };
     assert_eq!(field(0, 0), r#""per-ip";r=59"#);
     assert_eq!(field(0, 1), r#""per-ip";r=59;t=1"#);
@@ -56,14 +55,15 @@ proptest! {
         let policy = &config.policies()[0];
         let most = 999_999_999_999_999;
         let number = |value: u64| i64::try_from(value.min(most)).unwrap();
-        let said = parse(&rate_limit_policy([policy]).unwrap());
+        let decision = Decision { limit, remaining, reset_ms, grows_ms, refusal: None };
+        let results = [counted(policy, decision, None)];
+        let said = parse(&rate_limit_policy(&results).unwrap());
         let mut expected = vec![("q".to_owned(), number(limit)), ("w".to_owned(), number(window * 86_400))];
         if burst != limit {
             expected.push(("sluicegate-burst".to_owned(), number(burst)));
         }
         prop_assert_eq!(said, vec![(name.clone(), expected)]);
-        let decision = Decision { limit, remaining, reset_ms, grows_ms, refusal: None };
-        let said = parse(&rate_limit(&[LimitResult::counted(policy, decision, None)], HeaderDraft::Eleven).unwrap());
+        let said = parse(&rate_limit(&results, HeaderDraft::Eleven).unwrap());
         prop_assert_eq!(&said[0].1[0], &("r".to_owned(), number(remaining)));
         let wait_ms = if grows_ms > 0 { grows_ms } else { reset_ms };
         // The largest number stands for never: there is nothing to tell then.

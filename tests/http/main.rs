@@ -7,6 +7,8 @@ mod fields;
 mod identities;
 mod paths;
 mod problems;
+mod quotas;
+mod tenants;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +18,8 @@ use sluicegate::http::{
     CheckRequest, HashKey, HeaderDraft, LimitResult, MAX_BODY_BYTES, PathPattern, Problem, RequestFacts,
     RequestPath, Status, all_allowed, check_response, parse_check, rate_limit, rate_limit_policy,
 };
-use sluicegate::{Cost, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
+use sluicegate::pop::{OpenTerms, PopReplyLimit};
+use sluicegate::{Cost, DecidedBy, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
 
 /// One policy for each way to count by something.
 fn config() -> Config {
@@ -74,10 +77,15 @@ fn limited(retry_after_ms: Option<u64>) -> Option<Refusal> {
     Some(Refusal::Limit { retry_after_ms, basis: RetryAfterBasis::EpochWindow })
 }
 
+/// What a counter says.
+fn counted(policy: &Policy, decision: Decision, epoch: Option<u64>) -> LimitResult<'_> {
+    let decided_by = DecidedBy::Counter;
+    LimitResult::counted(policy, PopReplyLimit { decision, decided_by, epoch, period: None, receipt: None })
+}
+
 /// Results of these policies with these refusals.
 fn results<'a>(config: &'a Config, of: &[(&str, Option<Refusal>)]) -> Vec<LimitResult<'a>> {
-    let result = |(name, refusal): &(&str, _)| {
-        LimitResult::counted(named(config, name), decision(*refusal), Some(29_934_012))
-    };
+    let result =
+        |(name, refusal): &(&str, _)| counted(named(config, name), decision(*refusal), Some(29_934_012));
     of.iter().map(result).collect()
 }

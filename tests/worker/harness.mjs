@@ -32,7 +32,7 @@ export async function startSluicegate(t, options = {}) {
   if (limits !== undefined) bindings.LIMITS = { json: limits };
   if (origin !== undefined) bindings.ORIGIN = origin;
   const workers = {
-    sluicegate: { modules: modules ?? builtModules(), bindings, objects: { POP_COUNTER: 'PopCounter' }, compatibility: date },
+    sluicegate: { modules: modules ?? builtModules(), bindings, objects: { POP_COUNTER: 'PopCounter', LEDGER: 'Ledger' }, compatibility: date },
   };
   for (const [name, { script, ...rest }] of Object.entries(services)) {
     workers[name] = { modules: scriptModule(script), compatibility: date, ...rest };

@@ -87,10 +87,3 @@ export const elapsedRealtimeMs = (clock) => number(clock.elapsedRealtimeMs());
 export const hasReader = (clock) => typeof clock.elapsedRealtimeMs === 'function';
 export const callReader = (read) => number(read());
 export const tell = (listener, seen) => void listener(seen);
-
-/**
- * A formatter whose text ends in the zone's offset, such as "11/18/1883, GMT-04:56:02". In JavaScript,
- * where an unknown zone is an exception that can be caught.
- */
-export const zoneFormatter = (timeZone) => new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
-export const zoneText = (formatter, ms) => String(formatter.format(ms));

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { readToml } from './toml.mjs';
+import { readToml } from '../../../scripts/lib/toml.mjs';
 
 export const repository = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 /** Where the built worker is; $SLUICEGATE_BUILD names another one, such as a deliberately broken one. */

@@ -44,8 +44,8 @@ export class Server {
 
   /**
    * `workers`: name -> {modules, bindings, objects, compatibility}; the first is the one that `fetch` talks to.
-   * `skew: true` gives it a clock that can be moved. `prefix`: a command to run workerd under; `within`: the folder
-   * for its files, instead of the system's temporary one.
+   * `skew` gives it a clock that can be moved: true, or how many ms it is ahead at first. `prefix`: a command to run
+   * workerd under; `within`: the folder for its files, instead of the system's temporary one.
    */
   constructor(options) {
     this.#options = options;
@@ -53,7 +53,8 @@ export class Server {
     this.disk = path.join(this.directory, 'disk');
     mkdirSync(this.disk);
     directories.add(this.directory);
-    if (options.skew) this.clock = new SkewedClock(path.join(this.directory, 'skew-ms'));
+    const { skew = false } = options;
+    if (skew !== false) this.clock = new SkewedClock(path.join(this.directory, 'skew-ms'), skew === true ? 0 : skew);
   }
 
   get workers() {

@@ -1,7 +1,7 @@
 // Reads as much TOML as wrangler.toml is written in: tables, arrays of tables, strings, numbers, booleans, lists
 // and inline tables, each value on one line.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync } from "node:fs";
 
 function value(text) {
   let rest = text;
@@ -39,24 +39,25 @@ function value(text) {
     return JSON.parse(need(/^("(?:[^"\\]|\\.)*"|true|false|-?\d+(\.\d+)?)/));
   };
   const result = read();
-  if (rest !== '' && !rest.startsWith('#')) throw new SyntaxError(`cannot read ${text}`);
+  if (rest !== "" && !rest.startsWith("#")) throw new SyntaxError(`cannot read ${text}`);
   return result;
 }
 
-export function readToml(file) {
+/** What a TOML text says, as objects and lists. */
+export function parseToml(text) {
   const root = {};
   let table = root;
   const open = (names) => names.reduce((at, name) => {
     const inner = (at[name] ??= {});
     return Array.isArray(inner) ? inner.at(-1) : inner;
   }, root);
-  for (const raw of readFileSync(file, 'utf8').split('\n')) {
+  for (const raw of text.split("\n")) {
     const line = raw.trim();
-    if (line === '' || line.startsWith('#')) continue;
+    if (line === "" || line.startsWith("#")) continue;
     const heading = /^(\[\[?)([\w.-]+)\]\]?/.exec(line);
     if (heading) {
-      const names = heading[2].split('.');
-      if (heading[1] === '[') {
+      const names = heading[2].split(".");
+      if (heading[1] === "[") {
         table = open(names);
       } else {
         const owner = open(names.slice(0, -1));
@@ -65,8 +66,10 @@ export function readToml(file) {
       }
       continue;
     }
-    const [, key, text] = /^([\w-]+)\s*=\s*(.*)$/.exec(line) ?? (() => { throw new SyntaxError(`cannot read ${line}`); })();
-    table[key] = value(text);
+    const [, key, rest] = /^([\w-]+)\s*=\s*(.*)$/.exec(line) ?? (() => { throw new SyntaxError(`cannot read ${line}`); })();
+    table[key] = value(rest);
   }
   return root;
 }
+
+export const readToml = (file) => parseToml(readFileSync(file, "utf8"));

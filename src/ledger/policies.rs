@@ -1,0 +1,60 @@
+use std::collections::BTreeMap;
+
+use crate::config::{Counting, Policy, Scope};
+use crate::global::{CapKey, CapLimit};
+use crate::policy::Algorithm;
+use crate::quota::QuotaSpec;
+use crate::window::WindowMs;
+
+/// What the configuration says about the limits that a Ledger owns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owned {
+    windows: BTreeMap<String, (WindowMs, CapLimit)>,
+    quotas: BTreeMap<String, QuotaSpec>,
+}
+
+impl Owned {
+    pub fn new(policies: &[Policy]) -> Self {
+        let mut owned = Self::default();
+        for policy in policies {
+            owned.add(policy);
+        }
+        owned
+    }
+
+    /// Takes in a policy, if it is of a kind that a Ledger owns. Numbers that cannot be used leave it out:
+    /// a configuration that was read has none.
+    fn add(&mut self, policy: &Policy) {
+        match &policy.counting {
+            Counting::Quota(period) => {
+                if let Ok(spec) = QuotaSpec::new(policy.limit, period.clone()) {
+                    self.quotas.insert(policy.name.clone(), spec);
+                }
+            }
+            Counting::Rate(rate) => {
+                let Scope::Global { tolerance_ppm } = rate.scope else { return };
+                if let Algorithm::FixedWindow(_) = rate.algorithm
+                    && let Ok(limit) = CapLimit::new(policy.limit, tolerance_ppm)
+                {
+                    self.windows.insert(policy.name.clone(), (rate.window, limit));
+                }
+            }
+        }
+    }
+
+    /// The limit of a window; `None` for a policy of another name, another kind or another window.
+    pub fn window(&self, key: &CapKey) -> Option<CapLimit> {
+        let (window, limit) = self.windows.get(&key.policy)?;
+        (*window == key.window_ms).then_some(*limit)
+    }
+
+    /// The longest of the windows, in milliseconds.
+    pub fn longest_ms(&self) -> u64 {
+        self.windows.values().map(|(window, _)| window.get()).max().unwrap_or(0)
+    }
+
+    /// What a calendar quota allows to a tenant without settings.
+    pub fn quota(&self, policy: &str) -> Option<&QuotaSpec> {
+        self.quotas.get(policy)
+    }
+}

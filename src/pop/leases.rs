@@ -1,0 +1,121 @@
+use std::collections::{BTreeMap, VecDeque};
+
+use super::host::{AskId, RequestId};
+use super::message::{OpenTerms, PopReplyLimit};
+use super::{batch, earlier};
+use crate::clock::SteadyMs;
+use crate::global::{HolderStart, LeaseHolder, Terms, Waiting};
+use crate::ledger::QuotaName;
+use crate::{Cost, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
+
+/// Quotas in memory. Past it, and while none of them is idle, requests of others are told
+/// [`Unavailable`](crate::Refusal::Unavailable): a quota that is not counted is not exact.
+pub(super) const MOST_QUOTAS: usize = 10_000;
+/// A quota without leases that was not used for so long is forgotten.
+const FORGET_MS: u64 = 60_000;
+
+/// The leases of one life of the object. They are started when the first of them is needed.
+#[derive(Debug, Default)]
+pub(super) struct Leases {
+    /// The newest start; none before the first quota.
+    pub start: Option<HolderStart>,
+    pub quotas: BTreeMap<QuotaName, Quota>,
+    /// A quota was forgotten: should it come back, its asks need a newer start to be heard.
+    pub forgot: bool,
+    /// When the first of them wants to be looked at, or earlier.
+    pub due: Option<SteadyMs>,
+}
+
+/// One quota.
+#[derive(Debug)]
+pub(super) struct Quota {
+    pub holder: LeaseHolder,
+    /// The requests that wait, in the order they came.
+    pub queue: VecDeque<RequestId>,
+    /// The ask in flight that it is part of.
+    pub flight: Option<AskId>,
+    /// When a request came last; none in this life where it was read from storage.
+    pub used_at: Option<SteadyMs>,
+}
+
+impl Quota {
+    pub const fn new(holder: LeaseHolder) -> Self {
+        Self { holder, queue: VecDeque::new(), flight: None, used_at: None }
+    }
+
+    /// What is left, without a word to anyone: zeros before anything is known.
+    pub fn says(&self, now: SteadyMs) -> PopReplyLimit {
+        let Some(terms) = self.holder.terms() else { return unknown() };
+        let (limit, remaining) = (terms.limit, self.holder.in_reach().min(terms.limit));
+        let reset_ms = self.left_ms(now);
+        let grows_ms = if remaining >= limit { 0 } else { reset_ms };
+        let decision = Decision { limit, remaining, reset_ms, grows_ms, refusal: None };
+        PopReplyLimit { period: Some(open_terms(terms)), ..batch::plain(decision) }
+    }
+
+    /// What a request of this cost would be told, where that is known.
+    pub fn would_say(&self, cost: Cost, now: SteadyMs) -> PopReplyLimit {
+        let mut said = self.says(now);
+        let whole = self.holder.terms().map_or(0, |terms| terms.whole.max(terms.limit));
+        let (retry_after_ms, basis) = (Some(self.left_ms(now)), RetryAfterBasis::WallPeriod);
+        said.decision.refusal = if cost.get() > whole {
+            Some(Refusal::CostExceedsLimit)
+        } else {
+            (cost.get() > said.decision.remaining).then_some(Refusal::Limit { retry_after_ms, basis })
+        };
+        said
+    }
+
+    fn left_ms(&self, now: SteadyMs) -> u64 {
+        self.holder.left_ms(now).unwrap_or(0).clamp(1, MAX_COUNT)
+    }
+
+    /// True when it was not used for so long, or not in this life.
+    pub fn is_idle(&self, now: SteadyMs, for_ms: u64) -> bool {
+        self.queue.is_empty() && self.used_at.is_none_or(|used| now.since(used) >= for_ms)
+    }
+
+    fn can_forget(&self, now: SteadyMs) -> bool {
+        self.is_idle(now, FORGET_MS) && self.flight.is_none() && self.holder.next_tick().is_none()
+    }
+}
+
+/// What is told of a quota of which nothing is known.
+pub(super) const fn unknown() -> PopReplyLimit {
+    batch::plain(Decision { limit: 0, remaining: 0, reset_ms: 0, grows_ms: 0, refusal: None })
+}
+
+fn open_terms(terms: &Terms) -> OpenTerms {
+    let Terms { serial, start, end, .. } = *terms;
+    OpenTerms { serial, slot: terms.slot.clone(), start_ms: start.0, end_ms: end.0 }
+}
+
+/// The costs that wait, all together. A request that only wants to know the numbers lacks nothing.
+pub(super) fn waiting(costs: impl IntoIterator<Item = Cost>) -> Waiting {
+    costs.into_iter().filter(|cost| *cost > Cost::ZERO).fold(Waiting::default(), Waiting::and)
+}
+
+impl Leases {
+    /// Notes when a quota wants to be looked at.
+    pub fn expect(&mut self, at: Option<SteadyMs>) {
+        self.due = earlier(self.due, at);
+    }
+
+    /// Forgets quotas that have nothing and that nobody asked for lately.
+    pub fn forget_idle(&mut self, now: SteadyMs) {
+        let before = self.quotas.len();
+        self.quotas.retain(|_, quota| !quota.can_forget(now));
+        self.forgot |= self.quotas.len() < before;
+    }
+
+    /// The quotas that want to be looked at by now.
+    pub fn due_now(&self, now: SteadyMs) -> Vec<QuotaName> {
+        let due = |quota: &Quota| quota.holder.next_tick().is_some_and(|at| at <= now);
+        self.quotas.iter().filter(|(_, quota)| due(quota)).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// When the first of them wants to be looked at.
+    pub fn next_due(&self) -> Option<SteadyMs> {
+        self.quotas.values().filter_map(|quota| quota.holder.next_tick()).min()
+    }
+}
