@@ -3,14 +3,14 @@
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { layOut, makeFolder, token } from "./pops-folder.mjs";
-import { Told } from "./log.mjs";
+import { plain, Told } from "./log.mjs";
 import { isStopping, start } from "./run.mjs";
 
 const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 8_000;
 
 /** stdout is for the machine that reads it. */
-export const tell = (text) => process.stderr.write(`${text}\n`);
+const tell = (text) => process.stderr.write(`${process.stderr.isTTY ? text : plain(text)}\n`);
 const print = (object) => process.stdout.write(`${JSON.stringify(object)}\n`);
 
 /** A port that is free now: `wanted`, or with 0 any. */

@@ -139,6 +139,9 @@ impl Counter {
     /// Whether an enforced limit would refuse a take at the last look at the clock. Opens no epoch and
     /// counts nothing.
     pub fn would_refuse(&mut self, limits: &[AskLimit]) -> bool {
+        if limits.is_empty() {
+            return false;
+        }
         let epochs = self.epochs.clone();
         let (located, _) = self.locate(limits, self.clock.now());
         self.epochs = epochs;

@@ -42,6 +42,15 @@
 //! assert!(settled[0].ticket == ticket && settled[0].verdict.decision.allowed());
 //! # Ok::<(), sluicegate::Error>(())
 //! ```
+//!
+//! # Tokens: a bucket that is never passed
+//!
+//! A [`TokenLedger`] owns a key's [token bucket](crate::bucket::TokenBucket) and leases tokens from it to each
+//! [`TokenHolder`]. Tokens that are out count as still in the bucket, which refills no further than to
+//! `capacity - out`; so in any T milliseconds at most `capacity + rate x T` are spent, over all points of
+//! presence. A lease that the Ledger has not heard of for `max(60 s, capacity / rate)` counts as spent, and its
+//! holder has stopped spending from it before, by its own clock: no clocks are compared, but none may run at
+//! less than half speed. Its [rules](token_rules) are broken one by one as well.
 
 mod books;
 mod epochs;
@@ -54,6 +63,7 @@ mod message;
 mod page;
 mod pages;
 pub mod rules;
+mod token;
 mod verdict;
 
 pub use holder::{CapHolder, CapHolderSettings};
@@ -65,4 +75,5 @@ pub use message::{
     ParseHolderIdError,
 };
 pub use page::CapPage;
+pub use token::*;
 pub use verdict::{CapAnswer, CapReceipt, CapSettled, CapVerdict, Ticket};

@@ -8,6 +8,9 @@ use crate::clock::WallMs;
 const SOONEST_ALARM_MS: u64 = 3_600_000;
 /// No alarm is set further ahead; a stored one that is was set by a clock that was wrong.
 const LATEST_ALARM_MS: u64 = 30 * 86_400_000;
+/// Rows that one pause gives back. What is stored of the others stays larger than it need be: after a
+/// restart more counts as taken than was, never less.
+const MOST_SETTLED: usize = 2_000;
 
 impl Ledger {
     /// Gives back what was stored ahead of being granted, when there were no asks for a while: for the timer.
@@ -29,7 +32,8 @@ impl Ledger {
         }
         self.ahead_since = None;
         let mut batch = Batch::default();
-        let store = self.caps.settle();
+        let mut store = self.caps.settle();
+        store.rows.truncate(MOST_SETTLED);
         self.store_caps(store, &mut batch);
         self.commit(batch, now, host)
     }

@@ -55,7 +55,7 @@ impl Pop {
                 continue;
             }
             if served.insert(name.clone()) {
-                self.serve_quota(&name, id, is_heard, host);
+                self.serve_quota(&name, id, host);
             }
         }
     }
@@ -127,7 +127,7 @@ impl Pop {
         });
         let waited: BTreeSet<QuotaName> = waits.collect();
         for name in waited {
-            self.serve_quota(&name, id, false, host);
+            self.serve_quota(&name, id, host);
         }
     }
 

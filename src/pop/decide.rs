@@ -28,6 +28,7 @@ impl Pop {
         batch: Batch,
         host: &mut H,
     ) -> Result<Option<PopReply>, H::Fault> {
+        // Whom a limit that is counted here refuses, need not be asked about anywhere else.
         if batch.op == Op::Take && self.counter.would_refuse(&batch.local()) {
             return self.finish(batch, host).map(Some);
         }

@@ -72,7 +72,7 @@ pub trait PopHost {
     /// Sends a message. Its reply, or that there is none, comes back by `Pop::hear`.
     fn send(&mut self, id: AskId, to: LedgerName, ask: LedgerAsk);
 
-    /// Answers a request that had to wait.
+    /// Answers a request that had to wait: once, and not in the turn in which it came.
     fn answer(&mut self, id: RequestId, reply: PopReply);
 
     /// Sets the object's alarm, over the one that is set: it calls `Pop::alarm`, also

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::host::{AskId, RequestId};
 use super::message::{OpenTerms, PopReplyLimit};
@@ -22,6 +22,8 @@ pub(super) struct Leases {
     pub quotas: BTreeMap<QuotaName, Quota>,
     /// A quota was forgotten: should it come back, its asks need a newer start to be heard.
     pub forgot: bool,
+    /// Quotas that were in memory when storage failed: the Ledger may have granted what was not stored.
+    pub lost: BTreeSet<QuotaName>,
     /// When the first of them wants to be looked at, or earlier.
     pub due: Option<SteadyMs>,
 }
@@ -96,6 +98,14 @@ pub(super) fn waiting(costs: impl IntoIterator<Item = Cost>) -> Waiting {
 }
 
 impl Leases {
+    /// What is left when storage has failed: names, to begin anew with at `at`.
+    pub fn lose(&mut self, at: SteadyMs) {
+        let Self { quotas, mut lost, .. } = std::mem::take(self);
+        lost.extend(quotas.into_keys());
+        let due = (!lost.is_empty()).then_some(at);
+        *self = Self { lost, due, ..Self::default() };
+    }
+
     /// Notes when a quota wants to be looked at.
     pub fn expect(&mut self, at: Option<SteadyMs>) {
         self.due = earlier(self.due, at);

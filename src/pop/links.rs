@@ -116,6 +116,9 @@ impl Links {
             if link.in_flight == Some(id) {
                 link.in_flight = None;
             }
+            if link.in_flight.is_none() && link.due.is_empty() {
+                self.links.remove(&ledger);
+            }
         }
         self.touch(ledger);
         Some((ledger, flight))

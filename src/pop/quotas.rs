@@ -1,9 +1,11 @@
 //! Calendar quotas: what goes on between a [`Pop`] and the holders of its leases.
 
+use std::collections::VecDeque;
+
 use super::batch::{Said, Wait};
 use super::decide::{Step, quota_name};
 use super::host::{AskId, PopEvent, PopHost, RequestId, StoredStart};
-use super::leases::{Leases, MOST_QUOTAS, Quota};
+use super::leases::{MOST_QUOTAS, Quota};
 use super::message::{PopLimit, PopReceipt};
 use super::state::Pop;
 use crate::clock::SteadyMs;
@@ -14,6 +16,10 @@ use crate::{Cost, Refusal};
 
 /// So many replies a request waits for; more than that a holder does not want to be told.
 const ENOUGH_ASKS: u32 = 2;
+/// After storage has failed, and while no request comes, leases are set up again this often.
+const BEGIN_EVERY_MS: u64 = 5_000;
+/// A memory that is full is gone through for quotas that can be forgotten no more often than this.
+const MAKE_ROOM_EVERY_MS: u64 = 1_000;
 /// How many points of presence there are is stored no more often than this.
 const STORE_POPS_EVERY_MS: u64 = 60_000;
 
@@ -28,9 +34,13 @@ impl Pop {
     }
 
     fn try_begin<H: PopHost>(&mut self, host: &mut H) -> Result<(), H::Fault> {
-        let (start, quotas) = self.next_start(host)?;
-        self.leases = Leases { start: Some(start), ..Leases::default() };
-        quotas.into_iter().try_for_each(|quota| self.start_quota(quota, start, host))
+        let (start, stored) = self.next_start(host)?;
+        let mut quotas = self.leases.lost.clone();
+        quotas.extend(stored);
+        self.leases.start = Some(start);
+        quotas.into_iter().try_for_each(|quota| self.start_quota(quota, start, host))?;
+        self.leases.lost.clear();
+        Ok(())
     }
 
     /// Stores the next start: before anything else, since two with one number would take each other's
@@ -67,9 +77,10 @@ impl Pop {
         Ok(())
     }
 
-    /// Storage failed: nothing in memory is sure to be stored. The next request starts from what is.
+    /// Storage failed: nothing in memory is sure to be stored. The next request starts from what is, or a
+    /// timer.
     pub(super) fn lose_leases<H: PopHost>(&mut self, host: &mut H) {
-        self.leases = Leases::default();
+        self.leases.lose(self.beat.now().plus(BEGIN_EVERY_MS));
         self.leases_lost = self.leases_lost.saturating_add(1);
         host.warn(PopEvent::LeasesLost);
         for (id, batch) in &mut self.waiting {
@@ -105,8 +116,10 @@ impl Pop {
         if self.leases.quotas.contains_key(name) {
             return true;
         }
-        if self.leases.quotas.len() >= MOST_QUOTAS {
-            self.leases.forget_idle(self.beat.now());
+        let now = self.beat.now();
+        if self.leases.quotas.len() >= MOST_QUOTAS && now.since(self.swept_at) >= MAKE_ROOM_EVERY_MS {
+            self.swept_at = now;
+            self.leases.forget_idle(now);
         }
         if self.leases.quotas.len() >= MOST_QUOTAS {
             return false;
@@ -205,18 +218,12 @@ impl Pop {
     }
 
     /// Goes through the requests that wait for a quota, in the order they came: each takes what it can, and
-    /// those that were part of `ask` have waited for one more reply. `is_heard`: it was one about this quota.
-    pub(super) fn serve_quota<H: PopHost>(
-        &mut self,
-        name: &QuotaName,
-        ask: AskId,
-        is_heard: bool,
-        host: &mut H,
-    ) {
+    /// those that were part of `ask` have waited for one more reply.
+    pub(super) fn serve_quota<H: PopHost>(&mut self, name: &QuotaName, ask: AskId, host: &mut H) {
         let Some(quota) = self.leases.quotas.get_mut(name) else { return };
         let queue = std::mem::take(&mut quota.queue);
         let is_down = self.links.is_down(name.ledger());
-        let mut left = std::collections::VecDeque::new();
+        let mut left = VecDeque::new();
         for id in queue {
             let Some(mut batch) = self.waiting.remove(&id) else { continue };
             let Some(Wait::Quota { asked, part, .. }) = &mut batch.wait else {
@@ -226,13 +233,12 @@ impl Pop {
             };
             let was_part = part.take_if(|part| *part == ask).is_some();
             *asked = asked.saturating_add(u32::from(was_part));
-            let is_last = is_down || (was_part && !is_heard);
-            let asked = if is_last { ENOUGH_ASKS.max(*asked) } else { *asked };
+            let asked = if is_down { ENOUGH_ASKS.max(*asked) } else { *asked };
             let said = match batch.next() {
                 Some(limit) => self.try_quota(name, limit, cost_of(batch.op, limit), asked, host),
                 None => Some(Said::OutOfReach),
             };
-            match said.or_else(|| is_last.then_some(Said::OutOfReach)) {
+            match said.or_else(|| is_down.then_some(Said::OutOfReach)) {
                 Some(said) => {
                     batch.wait = None;
                     self.ready.push_back((id, said));

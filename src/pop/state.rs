@@ -24,6 +24,76 @@ use crate::ledger::LedgerName;
 /// with its part of the limit: the limit divided by how many points of presence the Ledgers knew of when one
 /// last said so, rounded up, over restarts too. One that was never told takes the whole limit, as if the
 /// policy's scope were `pop`.
+///
+/// # Example
+///
+/// A window over all points of presence, whose Ledger does not answer:
+///
+/// ```
+/// # use sluicegate::clock::WallMs;
+/// # use sluicegate::counter::{CounterSettings, JournalRow, Op};
+/// # use sluicegate::global::{LeaseRow, LeaseWrite};
+/// # use sluicegate::ledger::{LedgerAsk, LedgerName, QuotaName};
+/// # use sluicegate::pop::{AskId, PopEvent, PopReply, RequestId, StoredStart};
+/// use sluicegate::http::KeyHash;
+/// use sluicegate::policy::OnError;
+/// use sluicegate::pop::{Measure, POP_VERSION, Pop, PopAsk, PopHost, PopLimit, PopSettings};
+/// use sluicegate::window::{FixedWindow, WindowMs};
+/// use sluicegate::{Cost, DecidedBy};
+///
+/// /// A host that stores nothing.
+/// #[derive(Default)]
+/// struct Host {
+///     sent: Vec<(AskId, LedgerName, LedgerAsk)>,
+///     answers: Vec<(RequestId, PopReply)>,
+/// }
+///
+/// impl PopHost for Host {
+///     // ...
+/// #     type Fault = ();
+/// #     fn cheap(&mut self) -> WallMs { WallMs(1_775_001_600_000) }
+/// #     fn exact(&mut self) -> WallMs { WallMs(1_775_001_600_000) }
+/// #     fn random(&mut self) -> u64 { 4 }
+/// #     fn write_journal(&mut self, _: &[JournalRow]) -> Result<u64, ()> { Ok(0) }
+/// #     fn delete_journal(&mut self, _: &[u16]) -> Result<u64, ()> { Ok(0) }
+/// #     fn read_start(&mut self) -> Result<(Option<StoredStart>, Vec<QuotaName>), ()> { Ok((None, Vec::new())) }
+/// #     fn write_start(&mut self, _: &StoredStart) -> Result<u64, ()> { Ok(0) }
+/// #     fn read_leases(&mut self, _: &QuotaName) -> Result<Vec<LeaseRow>, ()> { Ok(Vec::new()) }
+/// #     fn write_leases(&mut self, _: &QuotaName, _: &[LeaseWrite]) -> Result<u64, ()> { Ok(0) }
+/// #     fn set_alarm(&mut self, _: WallMs) -> Result<(), ()> { Ok(()) }
+/// #     fn wake_after(&mut self, _: u64) {}
+/// #     fn warn(&mut self, _: PopEvent) {}
+///     fn send(&mut self, id: AskId, to: LedgerName, ask: LedgerAsk) {
+///         self.sent.push((id, to, ask));
+///     }
+///     fn answer(&mut self, id: RequestId, reply: PopReply) {
+///         self.answers.push((id, reply));
+///     }
+/// }
+///
+/// let mut host = Host::default();
+/// let settings = PopSettings::new(CounterSettings { flush_hits: 1_000, flush_every_ms: 1_000, max_keys: 1_000 });
+/// let mut pop = Pop::restore(0x5eed, settings, Vec::new(), &mut host).unwrap(); // a random number
+///
+/// let window = FixedWindow::new(100, WindowMs::new(60_000)?)?;
+/// let (ledger, on_error) = (LedgerName::Shard(0), OnError::Open);
+/// let limit = PopLimit {
+///     policy: "api".into(),
+///     measure: Measure::Window { window, tolerance_ppm: 100_000, ledger, on_error },
+///     key: KeyHash::new(7),
+///     cost: Cost::ONE,
+///     shadow: false,
+///     receipt: None,
+/// };
+/// let ask = PopAsk { v: POP_VERSION, op: Op::Take, pop: "FRA/0".into(), limits: vec![limit] };
+/// let id = pop.request(&ask, &mut host).unwrap().unwrap_err(); // it waits
+/// let (sent, ..) = host.sent[0];
+/// pop.hear(sent, None, &mut host).unwrap();
+/// let (answered, reply) = &host.answers[0];
+/// assert!(*answered == id && reply.allowed);
+/// assert_eq!(reply.limits[0].decided_by, DecidedBy::OnError);
+/// # Ok::<(), sluicegate::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Pop {
     pub(super) settings: PopSettings,

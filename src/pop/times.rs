@@ -58,7 +58,7 @@ impl Pop {
             }
         }
         // The object may have been made for this call, or have lost its leases before.
-        if self.leases.start.is_none() && !host.read_start()?.1.is_empty() {
+        if self.leases.start.is_none() && (!self.leases.lost.is_empty() || !host.read_start()?.1.is_empty()) {
             self.begin(host);
         }
         self.return_idle(host);
@@ -91,6 +91,10 @@ impl Pop {
 
     fn look_at_quotas<H: PopHost>(&mut self, host: &mut H) {
         let now = self.beat.now();
+        let has_lost = self.leases.start.is_none() && self.leases.due.is_some_and(|due| due <= now);
+        if has_lost {
+            self.begin(host);
+        }
         for name in self.leases.due_now(now) {
             self.tick_quota(&name, host);
         }
@@ -98,7 +102,9 @@ impl Pop {
             self.swept_at = now;
             self.leases.forget_idle(now);
         }
-        self.leases.due = self.leases.next_due().map(|at| soon(at, now, LOOK_EVERY_MS));
+        if self.leases.start.is_some() {
+            self.leases.due = self.leases.next_due().map(|at| soon(at, now, LOOK_EVERY_MS));
+        }
         self.retry_at = self.links.review(self.beat, self.settings.retry_ms);
     }
 

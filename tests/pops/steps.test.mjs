@@ -1,0 +1,244 @@
+// Wall clocks step by hours while requests come: at a point of presence, at the ledger, at both. No key waits for a
+// clock, no limit is passed, quotas stay exact, and each step is reported with its size.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { totals } from '../worker/support/limits.mjs';
+import { isBuilt, skewUnavailable, startPops, until } from './harness.mjs';
+import { Epochs } from './support/epochs.mjs';
+
+const HOUR = 3_600_000;
+const WINDOW_MS = 5_000;
+const LIMIT = 10;
+const QUOTA = 400;
+/** How much later than told something may be seen, on a busy machine. Far from an hour. */
+const LATE_MS = 5_000;
+/** DESIGN 4, E3: whose clock stands still follows after so many refusals. One more may be under way. */
+const MOST_REFUSED = 64 + 1;
+const PAUSE_MS = 50;
+/** One there, further than back, and back again. */
+const STEPS = [-HOUR, 2 * HOUR, -HOUR];
+
+const window = { algorithm: 'fixed-window', scope: 'global', window: `${WINDOW_MS / 1_000}s`, limit: LIMIT, identity: 'tenant', on_error: 'closed' };
+const period = { unit: 'month', time_zone: 'UTC', anchor_day: ((new Date().getUTCDate() + 13) % 28) + 1 };
+const limits = {
+  tenant_header: 'x-tenant',
+  time_limit: '20s',
+  shards: 1,
+  policies: [
+    { ...window, name: 'exact', tolerance: 0 },
+    { ...window, name: 'rough', tolerance: 0.2 },
+    { name: 'monthly', algorithm: 'calendar-quota', limit: QUOTA, period, identity: 'tenant' },
+  ],
+  rules: [],
+};
+
+/** One limit, what was sent to it and what came of it. */
+class Watched {
+  epochs = new Epochs();
+  results = [];
+
+  constructor(name, key, { most = LIMIT, at }) {
+    Object.assign(this, { name, key, most, at });
+  }
+
+  /** Puts one request to `pop`, and waits a little if it was refused. */
+  async ask(pops, pop) {
+    const sent = Date.now();
+    const open = Math.floor((sent + pops.ledger.clock.offset) / WINDOW_MS);
+    const result = await pop.check(this.name, this.key).catch(() => null);
+    this.epochs.add(pop.name, 1, result);
+    if (result?.epoch) this.results.push({ pop: pop.name, sent, heard: Date.now(), open, ...result });
+    if (!result?.allowed) await delay(PAUSE_MS);
+  }
+
+  /** The epochs since `since` in which each point of presence that asks was refused. */
+  usedSince(since) {
+    const fresh = new Set(this.results.filter(({ sent }) => sent >= since).map(({ epoch }) => epoch));
+    return this.epochs.used(this.at.length).filter(({ epoch }) => fresh.has(epoch)).length;
+  }
+
+  /** The most refusals in one epoch at `pop` that were sent after the ledger had left it. */
+  mostLate(pop) {
+    const late = new Map();
+    for (const { pop: by, allowed, epoch, open } of this.results) {
+      if (by === pop && !allowed && epoch < open) late.set(epoch, (late.get(epoch) ?? 0) + 1);
+    }
+    return Math.max(0, ...late.values());
+  }
+
+  /** For how long no new epoch was heard of, at most, from `since` to `until`. */
+  longestEpoch(since, until) {
+    const heard = new Map();
+    for (const { epoch, heard: at } of this.results) if (at <= until && !heard.has(epoch)) heard.set(epoch, at);
+    const times = [since, ...[...heard.values()].filter((at) => at > since), until];
+    return Math.max(...times.slice(1).map((at, n) => at - times[n]));
+  }
+}
+
+/** Asks for all limits at the places where that is done, until `signal` is aborted. */
+function traffic(pops, watched, signal) {
+  const lane = async (one, pop) => {
+    while (!signal.aborted) await one.ask(pops, pop);
+  };
+  return Promise.all(watched.flatMap((one) => one.at.map((name) => lane(one, pops.pop(name)))));
+}
+
+/** Spends the quota slowly at both places, and the rest of it fast when `signal` is aborted. Returns how many units it got. */
+async function spend(pops, signal) {
+  let allowed = 0;
+  let sent = 0;
+  const one = async () => {
+    sent += 1;
+    const result = await pops.all[sent % pops.all.length].check('monthly', 'acme');
+    allowed += result.allowed ? 1 : 0;
+    return result;
+  };
+  while (!signal.aborted) {
+    if (allowed < QUOTA / 2) await one();
+    await delay(2 * PAUSE_MS);
+  }
+  await until(async () => {
+    await Promise.all(Array.from({ length: 10 }, one));
+    return { allowed, sent };
+  }, ({ allowed: units }) => units >= QUOTA, { every: 2 * PAUSE_MS, deadline: 60_000, what: `${QUOTA} units` });
+  for (let more = 0; more < 20; more += 1) assert.deepEqual(await one().then(({ status, refusal }) => [status, refusal]), [429, 'limit']);
+  return allowed;
+}
+
+const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 60_000, `${actual} ms is not near ${expected} ms`);
+const STEP = /"sluicegate":"clock-step"/;
+const stepsIn = (log) => log.matching(STEP).map((line) => JSON.parse(line.slice(line.indexOf('{'))));
+
+/** A process has logged steps like `expected`, at `least` one object each. */
+async function logged(server, expected) {
+  const kinds = (steps) => new Set(steps.map(({ kind, stepped_ms: ms }) => `${kind} ${Math.round(ms / HOUR)}`));
+  const wanted = new Set(expected.map((ms) => `${ms < 0 ? 'wall-step-back' : 'wall-ahead'} ${ms / HOUR}`));
+  await until(() => [...kinds(stepsIn(server.log))].sort(), (seen) => seen.length >= wanted.size, { what: 'the lines about the steps' });
+  assert.deepEqual(kinds(stepsIn(server.log)), wanted);
+  for (const { level } of stepsIn(server.log)) assert.equal(level, 'warn');
+}
+
+const counted = ({ steps_back: back, steps_ahead: ahead }) => ({ back, ahead });
+const expectedOf = (steps) => ({ back: steps.filter((ms) => ms < 0).length, ahead: steps.filter((ms) => ms > 0).length });
+
+/** What the point of presence says of its clock. */
+async function popSteps(pop, steps) {
+  const seen = await totals(pop);
+  assert.deepEqual(counted(seen), expectedOf(steps), `${pop.name} has counted each step once`);
+  if (steps.length > 0) near(seen.counters[0].last_step_ms, steps.at(-1));
+}
+
+/** What the Ledger objects say of theirs. */
+async function ledgerSteps(pops, steps) {
+  const names = new Set(pops.network.messages.map(({ ledger }) => ledger));
+  assert.ok(names.size >= 2, `${names.size} ledgers were asked`);
+  for (const name of names) {
+    const seen = (await pops.ledger.ask(name)).json();
+    assert.deepEqual(counted(seen), expectedOf(steps), `${name} has counted each step once`);
+    if (steps.length > 0) near(seen.last_step_ms, steps.at(-1));
+  }
+}
+
+/**
+ * Steps the clocks of some processes, one step after the other, under traffic above all limits; `ofStep(phase)` looks
+ * at what was seen since each. Then the quota is spent to its end.
+ */
+async function drill(t, steppers, ofStep) {
+  const pops = await startPops(t, { limits, pops: ['POP-A', 'POP-B'], network: { record: true } });
+  const watched = [
+    new Watched('exact', 'acme', { at: ['POP-A', 'POP-B'] }),
+    new Watched('rough', 'acme', { at: ['POP-A', 'POP-B'], most: LIMIT * 1.2 }),
+    new Watched('exact', 'a', { at: ['POP-A'] }),
+    new Watched('exact', 'b', { at: ['POP-B'] }),
+  ];
+  const end = new AbortController();
+  const asked = traffic(pops, watched, end.signal);
+  const spent = spend(pops, end.signal);
+  const failed = Promise.all([asked, spent]);
+  const seen = async (since) => {
+    const usedOf = () => watched.map((one) => one.usedSince(since));
+    await Promise.race([failed, until(usedOf, (used) => used.every((epochs) => epochs >= 3), { deadline: 60_000, every: 200, what: 'three epochs, used up' })]);
+  };
+  const done = [];
+  try {
+    await seen(0);
+    for (const step of STEPS) {
+      const since = Date.now();
+      await Promise.all(steppers(pops).map((one) => one.clock.step(step)));
+      done.push(step);
+      const stepped = Date.now();
+      await seen(stepped);
+      await ofStep({ pops, watched, step, since, until: Date.now(), done, say: (text) => t.diagnostic(`${step / HOUR} h: ${text}`) });
+    }
+  } finally {
+    end.abort();
+  }
+  await asked;
+  for (const { name, key, most, epochs, results } of watched) {
+    const counts = epochs.all.map(({ admitted }) => admitted);
+    t.diagnostic(`${name} for ${key}: ${counts.join(' ')}; ${epochs.lost} without an answer`);
+    assert.ok(Math.max(...counts) <= most, `${name} for ${key}: ${Math.max(...counts)} in one epoch`);
+    for (const { epoch, admitted } of epochs.used()) assert.ok(admitted + epochs.lost >= LIMIT, `${name} for ${key}: refused after ${admitted} in epoch ${epoch}`);
+    for (const pop of ['POP-A', 'POP-B']) {
+      const told = results.filter(({ pop: by }) => by === pop).map(({ epoch }) => epoch);
+      assert.deepEqual(told, told.toSorted((one, other) => one - other), `${pop} goes back to no epoch`);
+    }
+  }
+  assert.equal(await spent, QUOTA);
+  const usage = async () => (await pops.pop('POP-B').tenants.usage('acme')).json();
+  const { used } = await until(usage, ({ outstanding }) => outstanding === 0, { deadline: 40_000, every: 500, what: 'the return of all units' });
+  const audit = (await pops.pop('POP-B').tenants.audit('acme')).json();
+  assert.deepEqual([used, audit.spent, audit.forfeited, audit.consistent], [QUOTA, QUOTA, 0, true]);
+  return pops;
+}
+
+/** The lag of `pop` behind the ledger is what DESIGN 4 says. */
+function followed({ watched, say }, names) {
+  for (const pop of names) {
+    const late = watched.filter(({ at }) => at.includes(pop)).map((one) => one.mostLate(pop));
+    say(`${pop}: at most ${late.join(', ')} refusals in an epoch that was over`);
+    for (const refusals of late) assert.ok(refusals <= MOST_REFUSED, `${pop} was refused ${refusals} times in an epoch that was over`);
+  }
+}
+
+/** A new epoch was heard of in time, again and again. */
+function opened({ watched, since, until, say }) {
+  const longest = watched.map((one) => one.longestEpoch(since, until));
+  say(`the longest epochs lasted ${longest.join(', ')} ms`);
+  for (const ms of longest) assert.ok(ms <= 2 * WINDOW_MS + LATE_MS, `no epoch began for ${ms} ms`);
+}
+
+describe('wall clocks step by hours under traffic', { concurrency: 3, skip: skewUnavailable || (!isBuilt() && 'the worker is not built') }, () => {
+  test('at a point of presence: it follows the ledger, and says what its clock did', async (t) => {
+    const pops = await drill(t, (all) => [all.pop('POP-A')], async (phase) => {
+      followed(phase, ['POP-A', 'POP-B']);
+      opened(phase);
+      await popSteps(phase.pops.pop('POP-A'), phase.done);
+      await popSteps(phase.pops.pop('POP-B'), []);
+    });
+    await ledgerSteps(pops, []);
+    await logged(pops.pop('POP-A'), STEPS);
+    assert.deepEqual([stepsIn(pops.pop('POP-B').log), stepsIn(pops.ledger.log)], [[], []]);
+  });
+
+  test('at the ledger: the next epoch opens within two windows, none is opened twice, and it says what its clock did', async (t) => {
+    const pops = await drill(t, (all) => [all.ledger], async (phase) => {
+      opened(phase);
+      await ledgerSteps(phase.pops, phase.done);
+    });
+    for (const pop of pops.all) await popSteps(pop, []);
+    await logged(pops.ledger, STEPS);
+  });
+
+  test('at all of them at once', async (t) => {
+    const pops = await drill(t, (all) => all.processes, async (phase) => {
+      opened(phase);
+      await ledgerSteps(phase.pops, phase.done);
+      for (const pop of phase.pops.all) await popSteps(pop, phase.done);
+    });
+    for (const one of pops.processes) await logged(one, STEPS);
+  });
+});
