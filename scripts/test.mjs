@@ -96,6 +96,7 @@ const LAYERS = [
   { name: "web-workers", title: "web: tests/web on Workers", counts: true, needs: ["pack"], run: (counter) => nodeTests(counter, "tests/web/workers") },
   { name: "build", title: "build: worker-build --release", run: () => buildWorker() },
   { name: "e2e", title: "e2e: tests/worker", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "tests/worker") },
+  { name: "pops", title: "pops: tests/pops", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "tests/pops") },
   { name: "examples", title: "examples: examples", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "examples") },
 ];
 

@@ -190,15 +190,23 @@ pub enum DecidedBy {
     /// The counter alone, with its part of the limit: the Ledger was out of reach, and the policy's
     /// `on_error` is `local`.
     Local,
+    /// Nothing: another limit of the same request decided it, and of this one nothing is known yet.
+    Nobody,
 }
 
 impl DecidedBy {
-    /// The name on the wire: `counter`, `on-error` or `local`.
+    /// The name on the wire: `counter`, `on-error`, `local` or `nobody`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Counter => "counter",
             Self::OnError => "on-error",
             Self::Local => "local",
+            Self::Nobody => "nobody",
         }
+    }
+
+    /// True when the numbers of the decision say something.
+    pub const fn is_counted(self) -> bool {
+        matches!(self, Self::Counter | Self::Local)
     }
 }

@@ -15,6 +15,7 @@
 //! | [`fence`] | names of leases that match exactly or not at all |
 //! | [`calendar`], [`mod@quota`] | days to years in a tenant's own time zone, and quotas over them |
 //! | [`limiter`] | `QuotaClock`: a bucket and a calendar quota in one process, as one decision |
+//! | [`sim`] | many points of presence and their Ledgers in virtual time, for tests and to watch |
 //! | [`config`], [`http`] | the configuration, rules, identities, header fields, problem details |
 //! | `web` | the npm package for browsers and Node (feature `web`, wasm32 only) |
 //! | `worker` | the Cloudflare Worker (feature `worker`, wasm32 only) |
@@ -56,6 +57,7 @@ pub mod limiter;
 pub mod policy;
 pub mod pop;
 pub mod quota;
+pub mod sim;
 #[cfg(all(feature = "web", target_arch = "wasm32"))]
 pub mod web;
 pub mod window;

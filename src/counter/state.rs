@@ -203,6 +203,11 @@ impl Counter {
         self.alarm
     }
 
+    /// True while the object's timers and alarms are known to stand still with its clock.
+    pub fn is_frozen(&self) -> bool {
+        self.clock.is_frozen()
+    }
+
     /// True while something changed that no row holds yet.
     pub fn has_unwritten(&self) -> bool {
         self.journal.has_dirty()

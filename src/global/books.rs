@@ -33,15 +33,29 @@ impl Row {
     }
 }
 
+/// Units granted, and how many of these are known or presumed to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Units {
+    pub caps: u64,
+    pub known: u64,
+}
+
+impl Units {
+    /// All of them count as taken.
+    pub const fn taken(caps: u64) -> Self {
+        Self { caps, known: caps }
+    }
+}
+
 /// The books of one key in one epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Book {
     rows: BTreeMap<HolderId, Row>,
-    /// Units granted to holders unknown: before a crash, or too many to keep a row each. They count as
-    /// taken until their holder shows that they are its own.
-    lost: u64,
-    /// What is stored, or must be before the next reply leaves: never below the sum of the caps.
-    pub reserved: u64,
+    /// Units granted to holders unknown, before a restart, or too many to keep a row each: until their
+    /// holder shows by a report that they are its own.
+    lost: Units,
+    /// What is stored, or must be before the next reply leaves: never fewer caps than there are.
+    pub stored: Units,
 }
 
 /// An ask about one key, as the books see it.
@@ -54,19 +68,21 @@ pub(super) struct Want {
 }
 
 impl Book {
-    /// Books of which only `reserved` is left.
-    pub fn restore<R: Rules>(reserved: u64) -> Self {
-        Self { rows: BTreeMap::new(), lost: R::remembered(reserved), reserved }
+    /// Books of which only what was `stored` is left.
+    pub fn restore<R: Rules>(stored: Units) -> Self {
+        let caps = R::remembered(stored.caps);
+        let lost = Units { caps, known: R::remembered_known(caps, stored.known) };
+        Self { rows: BTreeMap::new(), lost, stored }
     }
 
     /// The sum of all caps.
     pub fn caps(&self) -> u64 {
-        self.rows.values().fold(self.lost, |sum, row| sum.saturating_add(row.cap))
+        self.rows.values().fold(self.lost.caps, |sum, row| sum.saturating_add(row.cap))
     }
 
     /// Units known or presumed to be taken, net of refunds.
     pub fn known(&self) -> u64 {
-        self.rows.values().fold(self.lost, |sum, row| sum.saturating_add(row.known()))
+        self.rows.values().fold(self.lost.known, |sum, row| sum.saturating_add(row.known()))
     }
 
     pub fn holders(&self) -> usize {
@@ -93,9 +109,10 @@ impl Book {
         row.taken = R::reported(row.taken, told.taken.min(MAX_COUNT));
         row.given = R::reported(row.given, told.given.min(MAX_COUNT));
         let beyond = row.net().saturating_sub(row.cap);
-        let recovered = R::recovered(self.lost, beyond);
+        let recovered = R::recovered(self.lost.caps, beyond);
         row.cap = row.cap.saturating_add(recovered);
-        self.lost = R::still_lost(self.lost, recovered);
+        self.lost.caps = R::still_lost(self.lost.caps, recovered);
+        self.lost.known = R::still_known(self.lost.known, recovered);
     }
 
     /// Grants what waits, and slack on top. An ask that is not newer than the last is granted nothing: its
@@ -131,19 +148,19 @@ impl Book {
     /// write. `true` if it is to be stored.
     pub fn reserve<R: Rules>(&mut self, limit: CapLimit, ahead: u64) -> bool {
         let caps = self.caps();
-        if !R::must_store(caps, self.reserved) {
+        if !R::must_store(caps, self.stored.caps) {
             return false;
         }
-        self.reserved = caps.saturating_add(ahead).min(limit.ceiling()).max(caps);
+        // What is known now says nothing about units that are granted later without a write.
+        self.stored = Units::taken(caps.saturating_add(ahead).min(limit.ceiling()).max(caps));
         true
     }
 
-    /// Gives back what is reserved and not granted. `true` if that is anything.
+    /// Gives back what is reserved and not granted, and notes how much is known to be taken. `true` if it is
+    /// to be stored.
     pub fn settle(&mut self) -> bool {
-        let caps = self.caps();
-        let is_more = self.reserved > caps;
-        self.reserved = self.reserved.min(caps);
-        is_more
+        let now = Units { caps: self.caps(), known: self.known() };
+        std::mem::replace(&mut self.stored, now) != now
     }
 
     /// Makes room for a row of `holder`: the row with the least out becomes units of a holder unknown.
@@ -153,14 +170,18 @@ impl Book {
         }
         let least = self.rows.iter().min_by_key(|(_, row)| row.out()).map(|(id, _)| *id);
         if let Some(row) = least.and_then(|id| self.rows.remove(&id)) {
-            self.lost = self.lost.saturating_add(row.cap);
+            self.lost.caps = self.lost.caps.saturating_add(row.cap);
+            self.lost.known = self.lost.known.saturating_add(row.known());
         }
     }
 
     /// New books for a key that was reset in this epoch, if `forgiven`; otherwise ones in which all that was
     /// granted counts as taken.
     pub fn reset(&self, forgiven: bool) -> Self {
-        let lost = if forgiven { 0 } else { self.caps() };
-        Self { rows: BTreeMap::new(), lost, reserved: if forgiven { 0 } else { self.reserved } }
+        if forgiven {
+            return Self::default();
+        }
+        let (lost, stored) = (Units::taken(self.caps()), Units::taken(self.stored.caps));
+        Self { rows: BTreeMap::new(), lost, stored }
     }
 }

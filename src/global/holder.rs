@@ -72,10 +72,10 @@ impl<R: Rules> CapHolder<R> {
         cost: Cost,
         now: SteadyMs,
     ) -> CapAnswer {
-        let closed = CapVerdict::without_page(limit, key.window_ms.get());
         if limit.limit() == 0 || cost.get() > limit.limit() {
-            return CapAnswer::Decided(closed.too_large());
+            return CapAnswer::Decided(self.peek(ledger, key, limit, Cost::ZERO, now).too_large());
         }
+        let closed = CapVerdict::without_page(limit, key.window_ms.get());
         let key = self.place_for(ledger, key);
         let may_wait = self.waiting < self.settings.max_waiting;
         self.tickets = self.tickets.saturating_add(1);
@@ -91,17 +91,16 @@ impl<R: Rules> CapHolder<R> {
     /// What a request would be told, as far as this holder knows. Takes nothing and asks nobody.
     pub fn peek(&self, ledger: &str, key: &CapKey, limit: CapLimit, cost: Cost, now: SteadyMs) -> CapVerdict {
         let mut unknown = CapVerdict::without_page(limit, key.window_ms.get());
-        if limit.limit() == 0 || cost.get() > limit.limit() {
-            return unknown.too_large();
-        }
         unknown.decision.remaining = limit.limit();
         unknown.decision.grows_ms = 0;
-        let link = self.links.get(ledger);
-        let known = link.and_then(|link| {
+        let fits = limit.limit() > 0 && cost.get() <= limit.limit();
+        let cost = if fits { cost } else { Cost::ZERO };
+        let known = self.links.get(ledger).and_then(|link| {
             let key = if self.has_room(link, key) { key.clone() } else { shared(key) };
             link.peek(&Request { key, limit, cost }, now)
         });
-        known.unwrap_or(unknown)
+        let verdict = known.unwrap_or(unknown);
+        if fits { verdict } else { verdict.too_large() }
     }
 
     /// What to send to `ledger` now, if there is something to ask and no ask of this holder in flight to it.

@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
-use super::books::{Book, Want};
+use super::books::{Book, Units, Want};
 use super::limit::CapLimit;
 use super::link::MOST_ITEMS;
 use super::message::{
@@ -22,7 +22,7 @@ pub struct CapLedgerSettings {
     /// Keys with books. Past it, keys whose epochs are over are forgotten; new ones are not counted while
     /// there is none, and their holders are told nothing about them.
     pub max_keys: usize,
-    /// Holders with a row of their own per key and epoch; what others hold counts as taken.
+    /// Holders with a row of their own per key and epoch; of what others hold there are only sums.
     pub max_holders: usize,
     /// Units stored ahead of being granted, in millionths of the limit: the larger, the fewer rows are
     /// written, and the more counts as taken after a crash.
@@ -39,7 +39,9 @@ impl Default for CapLedgerSettings {
 /// key, and grants caps.
 ///
 /// It writes ahead: what is stored of a key is a number of units that its caps stay within. After a crash
-/// all of it counts as granted and taken, until the holders report: never over, a little early.
+/// all of it counts as granted and taken, until the holders report: never over, a little early. When it has
+/// [settled](Self::settle), what is stored is what was granted and how much of that is known to be taken, and
+/// a restart loses nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapLedger<R = Standard> {
     settings: CapLedgerSettings,
@@ -88,6 +90,10 @@ pub struct CapRow {
     pub r#gen: u64,
     /// Units that the caps of an epoch stay within.
     pub reserved: Vec<(Epoch, u64)>,
+    /// How many of these count as taken after a restart; all of them in an epoch that is not here. A number
+    /// that is too small passes no limit: caps are only ever granted within what `reserved` leaves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<(Epoch, u64)>,
 }
 
 /// The sums of one key's books in one epoch.
@@ -115,12 +121,9 @@ impl<R: Rules> CapLedger<R> {
 
     /// A Ledger that goes on from what is stored.
     pub fn restore(settings: CapLedgerSettings, epochs: Epochs, rows: Vec<CapRow>) -> Self {
-        let books = |row: &CapRow| {
-            row.reserved.iter().map(|(epoch, units)| (*epoch, Book::restore::<R>(*units))).collect()
-        };
         let keys = rows.into_iter().map(|row| {
-            let books = Key { r#gen: row.r#gen, books: books(&row) };
-            (row.key, books)
+            let key = Key::restore::<R>(&row);
+            (row.key, key)
         });
         Self { settings, epochs, keys: keys.collect(), swept: None, rules: PhantomData }
     }
@@ -228,8 +231,8 @@ impl<R: Rules> CapLedger<R> {
         store
     }
 
-    /// Gives back what was stored ahead and not granted, so that an ordinary eviction loses nothing of it:
-    /// for a moment without asks.
+    /// Gives back what was stored ahead and not granted, and stores how much of the rest is known to be taken,
+    /// so that an ordinary eviction loses nothing: for a moment without asks.
     pub fn settle(&mut self) -> CapStore {
         let mut store = CapStore::default();
         for (name, key) in &mut self.keys {
@@ -266,7 +269,7 @@ impl<R: Rules> CapLedger<R> {
             epoch: *epoch,
             known: book.known(),
             caps: book.caps(),
-            reserved: book.reserved,
+            reserved: book.stored.caps,
             holders: book.holders(),
         };
         key.books.iter().map(totals).collect()
@@ -345,8 +348,20 @@ impl Key {
         self.books.values_mut().fold(false, |any, book| book.reserve::<R>(limit, ahead) | any)
     }
 
+    fn restore<R: Rules>(row: &CapRow) -> Self {
+        let known =
+            |epoch, caps| row.known.iter().find(|(of, _)| *of == epoch).map_or(caps, |(_, units)| *units);
+        let stored =
+            |(epoch, caps): &(Epoch, u64)| (*epoch, Units { caps: *caps, known: known(*epoch, *caps) });
+        let books = row.reserved.iter().map(stored).map(|(epoch, units)| (epoch, Book::restore::<R>(units)));
+        Self { r#gen: row.r#gen, books: books.collect() }
+    }
+
     fn row(&self, name: &CapKey) -> CapRow {
-        let reserved = self.books.iter().map(|(epoch, book)| (*epoch, book.reserved));
-        CapRow { key: name.clone(), r#gen: self.r#gen, reserved: reserved.collect() }
+        let stored = || self.books.iter().map(|(epoch, book)| (*epoch, book.stored));
+        let reserved = stored().map(|(epoch, units)| (epoch, units.caps)).collect();
+        let known = stored().filter(|(_, units)| units.known < units.caps);
+        let known = known.map(|(epoch, units)| (epoch, units.known)).collect();
+        CapRow { key: name.clone(), r#gen: self.r#gen, reserved, known }
     }
 }

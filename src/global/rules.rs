@@ -129,9 +129,19 @@ pub trait Rules: Clone + Debug + PartialEq + Eq {
         caps > reserved
     }
 
-    /// After a crash: all that was reserved counts as granted and as taken, by holders unknown.
+    /// After a restart: all that was reserved counts as granted, to holders unknown.
     fn remembered(reserved: u64) -> u64 {
         reserved
+    }
+
+    /// How many of these `granted` units count as taken: those that were `known` to be when it was stored;
+    /// after a crash that is all of them.
+    ///
+    /// The bound does not depend on it, since a grant stays within the room, and that has only caps in it. A
+    /// figure that is too large makes the Ledger refuse early; one that is old, and so too small, makes it give
+    /// less slack, and hear of the limit later than it could: at the latest when the ceiling is reached.
+    fn remembered_known(granted: u64, known: u64) -> u64 {
+        known.min(granted)
     }
 
     /// How many of the `lost` units, granted to holders unknown, a holder shows to be its own by a report
@@ -143,6 +153,13 @@ pub trait Rules: Clone + Debug + PartialEq + Eq {
     /// What is left of `lost` units after that.
     fn still_lost(lost: u64, recovered: u64) -> u64 {
         lost.saturating_sub(recovered)
+    }
+
+    /// How many lost units are still known to be taken by someone unknown. What a holder reports is first of
+    /// all what it was known to have taken before: so what counts is the larger of what was known then and of
+    /// what was reported since. Nothing counts twice; and when all have reported, nothing is missing.
+    fn still_known(known: u64, recovered: u64) -> u64 {
+        known.saturating_sub(recovered)
     }
 }
 

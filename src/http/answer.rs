@@ -26,7 +26,11 @@ pub struct LimitResult<'a> {
 impl<'a> LimitResult<'a> {
     /// What a point of presence decided.
     pub fn counted(policy: &'a Policy, reply: PopReplyLimit) -> Self {
-        let PopReplyLimit { decision, decided_by, epoch, period, receipt: _ } = reply;
+        let PopReplyLimit { mut decision, decided_by, epoch, period, receipt: _ } = reply;
+        // A point of presence that knows nothing of a quota does not know its limit either.
+        if !decided_by.is_counted() && decision.limit == 0 {
+            decision.limit = policy.most_at_once();
+        }
         Self { policy, decision, epoch, period, decided_by }
     }
 
@@ -48,7 +52,7 @@ impl<'a> LimitResult<'a> {
 
     /// True when somebody counted, so that the numbers say something.
     pub(super) fn is_counted(&self) -> bool {
-        self.decided_by != DecidedBy::OnError
+        self.decided_by.is_counted()
     }
 
     /// True when the numbers say something, and the client is bound by them.

@@ -72,6 +72,12 @@ pub struct TenantCall {
 }
 
 impl<'p> TenantRoute<'p> {
+    /// True for a path that belongs to the tenants API, whether it is a route or not.
+    pub fn is_below(path: &str) -> bool {
+        path.strip_prefix(ROOT.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// Reads a path, without its query; `None` when it is no route of the tenants API.
     pub fn parse(path: &'p str) -> Option<Self> {
         let (id, place) = match path.strip_prefix(ROOT)?.split_once('/') {

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::global::{CapAsk, CapReply, LeaseAsk, LeaseReply};
+use crate::global::{CapAsk, CapReply, LeaseAsk, LeaseReply, TokenAsk, TokenReply};
 
 /// The version of the envelopes [`LedgerAsk`] and [`LedgerReply`]; what they carry has versions of its own.
 /// During a deployment the two sides differ for minutes: a field may be added under the same version, a
@@ -18,6 +18,9 @@ pub struct LedgerAsk {
     /// About window limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caps: Option<CapAsk>,
+    /// About token buckets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenAsk>,
     /// About calendar quotas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leases: Option<LeaseAsk>,
@@ -35,7 +38,35 @@ pub struct LedgerReply {
     /// About window limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caps: Option<CapReply>,
+    /// About token buckets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenReply>,
     /// About calendar quotas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leases: Option<LeaseReply>,
+    /// Reports in the ask of leases that no book knows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fences_rejected: u64,
+    /// Reports in the ask of leases that the open book did not know, and took in.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fences_adopted: u64,
+}
+
+impl LedgerReply {
+    /// One that says nothing yet.
+    pub(super) const fn empty() -> Self {
+        Self {
+            v: LEDGER_VERSION,
+            pops: 1,
+            caps: None,
+            tokens: None,
+            leases: None,
+            fences_rejected: 0,
+            fences_adopted: 0,
+        }
+    }
+}
+
+const fn is_zero(value: &u64) -> bool {
+    *value == 0
 }

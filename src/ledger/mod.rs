@@ -2,8 +2,8 @@
 //!
 //! A [`Ledger`] owns limits over many points of presence. It opens epochs on its own [steady
 //! clock](crate::clock::SteadyClock) and periods by its own wall reading, joins the books of caps
-//! ([`CapLedger`](crate::global::CapLedger)) and of leases ([`QuotaLedger`](crate::global::QuotaLedger)),
-//! keeps a tenant's settings and an audit log, and says which rows to write. It does no I/O: its
+//! ([`CapLedger`](crate::global::CapLedger)), of tokens ([`TokenLedger`](crate::global::TokenLedger)) and of
+//! leases ([`QuotaLedger`](crate::global::QuotaLedger)), keeps a tenant's settings and an audit log, and says which rows to write. It does no I/O: its
 //! [`LedgerHost`] does, so that tests can crash it anywhere.
 //!
 //! # Rows
@@ -13,6 +13,7 @@
 //! | `head` | the clock, the epochs, the totals, the end of the audit log; written with whatever needs any of them |
 //! | `log/0` to `log/7` | the audit log before that, 32 entries each |
 //! | `cap/POLICY/HASH/WINDOW_MS` | units that the caps of a key stay within |
+//! | `token/POLICY/HASH` | the bucket of a key, and the leases from it; written with the head |
 //! | `settings/POLICY` | a tenant's own settings |
 //! | `quota/POLICY/open` | the open period |
 //! | `quota/POLICY/book/...` | totals per period, and the leases of each holder |
@@ -32,6 +33,7 @@ mod quota;
 mod rows;
 mod state;
 mod tenant;
+mod tokens;
 mod totals;
 mod upkeep;
 

@@ -1,15 +1,18 @@
 use std::collections::BTreeMap;
 
+use crate::bucket::TokenBucket;
 use crate::config::{Counting, Policy, Scope};
-use crate::global::{CapKey, CapLimit};
+use crate::global::{CapKey, CapLimit, TokenKey};
 use crate::policy::Algorithm;
 use crate::quota::QuotaSpec;
 use crate::window::WindowMs;
+use crate::{Cost, MAX_COUNT};
 
 /// What the configuration says about the limits that a Ledger owns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owned {
     windows: BTreeMap<String, (WindowMs, CapLimit)>,
+    buckets: BTreeMap<String, TokenBucket>,
     quotas: BTreeMap<String, QuotaSpec>,
 }
 
@@ -33,10 +36,15 @@ impl Owned {
             }
             Counting::Rate(rate) => {
                 let Scope::Global { tolerance_ppm } = rate.scope else { return };
-                if let Algorithm::FixedWindow(_) = rate.algorithm
-                    && let Ok(limit) = CapLimit::new(policy.limit, tolerance_ppm)
-                {
-                    self.windows.insert(policy.name.clone(), (rate.window, limit));
+                let name = || policy.name.clone();
+                match rate.algorithm {
+                    Algorithm::FixedWindow(_) => {
+                        if let Ok(limit) = CapLimit::new(policy.limit, tolerance_ppm) {
+                            self.windows.insert(name(), (rate.window, limit));
+                        }
+                    }
+                    Algorithm::TokenBucket(bucket) => drop(self.buckets.insert(name(), bucket)),
+                    _ => {}
                 }
             }
         }
@@ -48,9 +56,18 @@ impl Owned {
         (*window == key.window_ms).then_some(*limit)
     }
 
-    /// The longest of the windows, in milliseconds.
+    /// The bucket of a key; `None` for a policy of another name or another kind.
+    pub fn bucket(&self, key: &TokenKey) -> Option<TokenBucket> {
+        self.buckets.get(&key.policy).copied()
+    }
+
+    /// The longest of the windows, and of the times in which an empty bucket fills, in milliseconds.
     pub fn longest_ms(&self) -> u64 {
-        self.windows.values().map(|(window, _)| window.get()).max().unwrap_or(0)
+        let windows = self.windows.values().map(|(window, _)| window.get());
+        let fills = |bucket: &TokenBucket| {
+            bucket.wait_ms(&bucket.fresh(0), Cost::saturating(bucket.capacity())).unwrap_or(MAX_COUNT)
+        };
+        windows.chain(self.buckets.values().map(fills)).max().unwrap_or(0)
     }
 
     /// What a calendar quota allows to a tenant without settings.

@@ -8,7 +8,7 @@ use super::log::{CHUNKS, LogChunk, LogEntry};
 use super::totals::LedgerTotals;
 use crate::calendar::{OpenPeriod, PeriodSpec};
 use crate::clock::{Hlc, SteadyMark, WallMs};
-use crate::global::{BookKey, BookRow, CapKey, CapRow, LeaseBook};
+use crate::global::{BookKey, BookRow, CapKey, CapRow, LeaseBook, TokenKey, TokenRow};
 use crate::window::Epochs;
 
 /// The version that is part of each row. A changed meaning takes the next; rows of a later one are refused.
@@ -16,6 +16,7 @@ const ROW_VERSION: u8 = 1;
 
 const HEAD: &str = "head";
 const CAP: &str = "cap/";
+const TOKEN: &str = "token/";
 const LOG: &str = "log/";
 const QUOTA: &str = "quota/";
 const SETTINGS: &str = "settings/";
@@ -88,6 +89,14 @@ impl Batch {
         self.rows.insert(cap_key(key), None);
     }
 
+    pub fn put_token(&mut self, row: &TokenRow) {
+        self.put(token_key(&row.key), row);
+    }
+
+    pub fn delete_token(&mut self, key: &TokenKey) {
+        self.rows.insert(token_key(key), None);
+    }
+
     pub fn put_chunk(&mut self, chunk: &LogChunk) {
         self.put(format!("{LOG}{}", chunk.number % CHUNKS), chunk);
     }
@@ -129,8 +138,12 @@ impl Batch {
     }
 }
 
-fn cap_key(key: &CapKey) -> String {
+pub(super) fn cap_key(key: &CapKey) -> String {
     format!("{CAP}{}/{}/{}", key.policy, key.key, key.window_ms.get())
+}
+
+pub(super) fn token_key(key: &TokenKey) -> String {
+    format!("{TOKEN}{}/{}", key.policy, key.key)
 }
 
 fn book_key(policy: &str, key: &BookKey) -> String {
@@ -152,6 +165,7 @@ pub(super) struct StoredQuota {
 pub(super) struct Stored {
     pub head: Option<Head>,
     pub caps: Vec<CapRow>,
+    pub tokens: Vec<TokenRow>,
     pub chunks: Vec<LogChunk>,
     pub quotas: BTreeMap<String, StoredQuota>,
     /// Keys of rows that could not be read.
@@ -180,6 +194,8 @@ impl Stored {
             self.head = Some(parse(value)?);
         } else if key.starts_with(CAP) {
             self.caps.push(parse::<CapRow>(value).filter(|row| cap_key(&row.key) == key)?);
+        } else if key.starts_with(TOKEN) {
+            self.tokens.push(parse::<TokenRow>(value).filter(|row| token_key(&row.key) == key)?);
         } else if key.starts_with(LOG) {
             self.chunks.push(parse(value)?);
         } else if let Some(policy) = key.strip_prefix(SETTINGS) {
@@ -222,15 +238,16 @@ impl Stored {
         self.unreadable.iter().any(|key| key == HEAD)
     }
 
-    /// Whether the row of a window's key could not be read.
-    pub fn unreadable_caps(&self) -> BTreeSet<String> {
-        self.unreadable.iter().filter(|key| key.starts_with(CAP)).cloned().collect()
+    /// The rows of windows and buckets that could not be read.
+    pub fn unreadable_keys(&self) -> BTreeSet<String> {
+        let is_key = |key: &&String| key.starts_with(CAP) || key.starts_with(TOKEN);
+        self.unreadable.iter().filter(is_key).cloned().collect()
     }
 }
 
-/// Whether a key of a window is among those whose row could not be read.
-pub(super) fn is_among(key: &CapKey, unreadable: &BTreeSet<String>) -> bool {
-    !unreadable.is_empty() && unreadable.contains(&cap_key(key))
+/// Whether the row of a key is among those that could not be read.
+pub(super) fn is_among<K>(key: &K, row_of: impl Fn(&K) -> String, unreadable: &BTreeSet<String>) -> bool {
+    !unreadable.is_empty() && unreadable.contains(&row_of(key))
 }
 
 fn parse<T: DeserializeOwned>(value: &str) -> Option<T> {

@@ -6,12 +6,14 @@ use super::message::{LEDGER_VERSION, LedgerAsk, LedgerReply};
 use super::policies::Owned;
 use super::pops::Heard;
 use super::quota::Quota;
-use super::rows::{Batch, Head, Stored, is_among};
+use super::rows::{Batch, Head, Stored, cap_key, is_among};
 use super::totals::LedgerTotals;
 use crate::clock::{HlcConfig, HybridClock, SteadyClock, SteadyMs, WallMs};
 use crate::config::Policy;
 use crate::fence::FenceSource;
-use crate::global::{CapAsk, CapLedger, CapLedgerSettings, CapReply, CapStore};
+use crate::global::{
+    CapAsk, CapLedger, CapLedgerSettings, CapReply, CapStore, TokenLedger, TokenLedgerSettings,
+};
 use crate::http::KeyHash;
 use crate::window::Epochs;
 
@@ -20,6 +22,8 @@ use crate::window::Epochs;
 pub struct LedgerSettings {
     /// About window limits.
     pub caps: CapLedgerSettings,
+    /// About token buckets.
+    pub tokens: TokenLedgerSettings,
     /// Whose quotas these are: asks about other identities' are left out. `None` checks nothing, for an
     /// object that does not know its own name.
     pub key: Option<KeyHash>,
@@ -38,6 +42,7 @@ impl Default for LedgerSettings {
     fn default() -> Self {
         Self {
             caps: CapLedgerSettings::default(),
+            tokens: TokenLedgerSettings::default(),
             key: None,
             max_holders: 10_000,
             max_listed: 1_000,
@@ -109,9 +114,10 @@ pub struct Ledger {
     stamp: crate::clock::Hlc,
     pub(super) fences: FenceSource,
     pub(super) caps: CapLedger,
+    pub(super) tokens: TokenLedger,
     epochs: Epochs,
-    /// Rows of windows that could not be read: their keys are not answered for.
-    blocked: BTreeSet<String>,
+    /// Rows of windows and buckets that could not be read: their keys are not answered for.
+    pub(super) blocked: BTreeSet<String>,
     pub(super) quotas: BTreeMap<String, Quota>,
     pub(super) log: AuditLog,
     pub(super) pops: Heard,
@@ -148,8 +154,8 @@ impl Ledger {
             host.warn(LedgerEvent::Unreadable { key: key.clone() });
         }
         let (sealed, blocked, unreadable) =
-            (stored.is_sealed(), stored.unreadable_caps(), stored.unreadable.len());
-        let Stored { head, caps, chunks, quotas, .. } = stored;
+            (stored.is_sealed(), stored.unreadable_keys(), stored.unreadable.len());
+        let Stored { head, caps, tokens, chunks, quotas, .. } = stored;
         let exact = host.exact();
         let mut clock =
             head.as_ref().map_or_else(|| SteadyClock::new(exact), |head| SteadyClock::restore(head.mark));
@@ -164,6 +170,7 @@ impl Ledger {
             stamp: head.stamp,
             fences: FenceSource::new(random),
             caps: CapLedger::restore(settings.caps, head.epochs.clone(), caps),
+            tokens: TokenLedger::restore(settings.tokens, tokens),
             epochs: head.epochs,
             blocked,
             quotas: quotas.into_iter().map(|(policy, stored)| (policy, Quota::restore(stored))).collect(),
@@ -188,7 +195,7 @@ impl Ledger {
     ///
     /// The host's, when storage failed: nothing is to leave the object then.
     pub fn answer<H: LedgerHost>(&mut self, ask: &LedgerAsk, host: &mut H) -> Result<LedgerReply, H::Fault> {
-        let mut reply = LedgerReply { v: LEDGER_VERSION, pops: 1, caps: None, leases: None };
+        let mut reply = LedgerReply::empty();
         if ask.v != LEDGER_VERSION || self.sealed {
             return Ok(reply);
         }
@@ -199,8 +206,12 @@ impl Ledger {
         reply.pops = self.pops.count(now.steady).max(1);
         let mut batch = Batch::default();
         reply.caps = ask.caps.as_ref().map(|caps| self.answer_caps(caps, now, &mut batch));
+        reply.tokens = ask.tokens.as_ref().map(|tokens| self.answer_tokens(tokens, now, &mut batch));
         if let (Some(leases), Some(wall)) = (&ask.leases, exact) {
+            let before = self.totals;
             reply.leases = Some(self.answer_leases(leases, wall, now, &mut batch, host));
+            reply.fences_rejected = self.totals.fences_rejected.saturating_sub(before.fences_rejected);
+            reply.fences_adopted = self.totals.fences_adopted.saturating_sub(before.fences_adopted);
         }
         self.commit(batch, now, host)?;
         if self.ahead_since.is_some() {
@@ -211,7 +222,7 @@ impl Ledger {
 
     fn answer_caps(&mut self, ask: &CapAsk, now: Now, batch: &mut Batch) -> CapReply {
         let (owned, blocked) = (&self.owned, &self.blocked);
-        let limit_of = |key: &_| owned.window(key).filter(|_| !is_among(key, blocked));
+        let limit_of = |key: &_| owned.window(key).filter(|_| !is_among(key, cap_key, blocked));
         let outcome = self.caps.answer(ask, limit_of, now.steady);
         if self.ahead_since.is_some() || !outcome.store.rows.is_empty() {
             self.ahead_since = Some(now.steady);

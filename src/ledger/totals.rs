@@ -72,6 +72,8 @@ pub struct LedgerReport {
     pub totals: LedgerTotals,
     /// Keys with books of window limits.
     pub keys: usize,
+    /// Token buckets that are not full.
+    pub buckets: usize,
     /// Quotas with books.
     pub quotas: usize,
     /// Points of presence heard lately.

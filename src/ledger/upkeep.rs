@@ -38,7 +38,7 @@ impl Ledger {
         self.commit(batch, now, host)
     }
 
-    /// Deletes the rows of windows that are over: for the alarm. Nothing depends on whether it comes.
+    /// Deletes the rows of windows that are over, and of buckets that are full: for the alarm. Nothing depends on whether it comes.
     ///
     /// # Errors
     ///
@@ -53,6 +53,7 @@ impl Ledger {
         let mut batch = Batch::of_head();
         let store = self.caps.collect(now.steady);
         self.store_caps(store, &mut batch);
+        self.collect_tokens(now, &mut batch);
         self.commit(batch, now, host)
     }
 
@@ -64,10 +65,10 @@ impl Ledger {
         host: &mut H,
     ) -> Result<(), H::Fault> {
         let is_set = self.alarm.is_some_and(|due| is_ahead(due, now.cheap));
-        if is_set || self.caps.keys() == 0 {
+        if is_set || (self.caps.keys() == 0 && self.tokens.keys() == 0) {
             return Ok(());
         }
-        // Twice the longest window: it is over by then, with a margin.
+        // Twice the longest window, or time that a bucket takes to fill: it is over by then, with a margin.
         let wait = self.owned.longest_ms().saturating_mul(2).clamp(SOONEST_ALARM_MS, LATEST_ALARM_MS);
         let due = WallMs(now.cheap.0.saturating_add_unsigned(wait));
         host.set_alarm(due)?;
@@ -82,6 +83,7 @@ impl Ledger {
         LedgerReport {
             totals: self.totals,
             keys: self.caps.keys(),
+            buckets: self.tokens.keys(),
             quotas: self.quotas.len(),
             pops: self.pops.count(self.clock.now()),
             log: self.log.len(),

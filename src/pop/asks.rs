@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::batch::{Said, Wait};
-use super::decide::said_by_caps;
+use super::holders::{Parts, Settled};
 use super::host::{AskId, PopEvent, PopHost, RequestId};
 use super::leases;
 use super::links::Flight;
 use super::message::PopReply;
 use super::quotas::cost_of;
 use super::state::Pop;
-use crate::global::{CapReply, CapSettled, LEASE_VERSION, LeaseAsk, LeaseAskItem, LeaseReply};
+use crate::global::{LEASE_VERSION, LeaseAsk, LeaseAskItem, LeaseReply};
 use crate::ledger::{LEDGER_VERSION, LedgerAsk, LedgerName, LedgerReply, QuotaName};
 
 impl Pop {
@@ -36,9 +36,12 @@ impl Pop {
 
     fn hear_reply<H: PopHost>(&mut self, id: AskId, reply: &LedgerReply, host: &mut H) {
         let Some((ledger, flight)) = self.links.land(id) else { return };
-        let (caps, asked) = flight.map_or_else(Default::default, |flight| (flight.caps, flight.quotas));
+        let (parts, asked) = flight.map_or_else(Default::default, |flight| (flight.parts, flight.quotas));
         self.hear_pops(reply.pops, host);
-        self.hear_caps(ledger, caps, reply.caps.as_ref());
+        self.fences_rejected = self.fences_rejected.saturating_add(reply.fences_rejected);
+        self.fences_adopted = self.fences_adopted.saturating_add(reply.fences_adopted);
+        let settled = self.holders.reply(ledger, parts, reply, self.beat.now());
+        self.take_in(settled);
         let items = reply.leases.iter().filter(|leases| leases.v == LEASE_VERSION);
         let heard = self.hear_leases(ledger, items, host);
         let (mut served, mut quotas) = (BTreeSet::new(), asked);
@@ -60,23 +63,14 @@ impl Pop {
         }
     }
 
-    fn hear_caps(&mut self, ledger: LedgerName, asked: Option<u64>, reply: Option<&CapReply>) {
-        let (name, now) = (ledger.to_string(), self.beat.now());
-        let mut settled = reply.map_or_else(Vec::new, |reply| self.caps.reply(&name, reply, now));
-        // A reply without its part about caps, or with another one.
-        if let Some(n) = asked {
-            settled.extend(self.caps.failed(&name, n));
-        }
-        self.settle_caps(settled);
-    }
-
-    fn settle_caps(&mut self, settled: Vec<CapSettled>) {
-        for CapSettled { ticket, verdict } in settled {
-            if let Some(id) = self.tickets.remove(&ticket)
+    /// The requests that waited at the holders can go on.
+    fn take_in(&mut self, settled: Settled) {
+        for (place, said) in settled {
+            if let Some(id) = self.places.remove(&place)
                 && let Some(batch) = self.waiting.get_mut(&id)
             {
                 batch.wait = None;
-                self.ready.push_back((id, said_by_caps(verdict)));
+                self.ready.push_back((id, said));
             }
         }
     }
@@ -105,15 +99,13 @@ impl Pop {
     /// An ask has failed: whoever waits for its Ledger is decided by the policy's `on_error`.
     pub(super) fn fail_ask<H: PopHost>(&mut self, id: AskId, host: &mut H) {
         let Some((flight, is_news)) = self.links.fail(id, self.beat.moment()) else { return };
-        let Flight { ledger, caps, quotas, .. } = flight;
+        let Flight { ledger, parts, quotas, .. } = flight;
         if is_news {
             host.warn(PopEvent::LedgerOutOfReach(ledger));
         }
         self.retry_at = super::earlier(self.retry_at, Some(self.beat.now().plus(self.settings.retry_ms)));
-        if let Some(n) = caps {
-            let settled = self.caps.failed(&ledger.to_string(), n);
-            self.settle_caps(settled);
-        }
+        let settled = self.holders.failed(ledger, parts);
+        self.take_in(settled);
         self.leave_queue_of(ledger);
         for name in &quotas {
             if let Some(quota) = self.leases.quotas.get_mut(name).filter(|quota| quota.flight == Some(id)) {
@@ -131,20 +123,20 @@ impl Pop {
         }
     }
 
-    /// Takes the requests out that wait for a cap and were not part of the ask that failed.
+    /// Takes the requests out that wait at a holder and were not part of the ask that failed.
     fn leave_queue_of(&mut self, down: LedgerName) {
         let waits = self.waiting.iter_mut().filter_map(|(id, batch)| match &batch.wait {
-            Some(Wait::Cap { ledger, ticket }) if *ledger == down => Some((*id, *ticket, batch)),
+            Some(Wait::Held { ledger, place }) if *ledger == down => Some((*id, *place, batch)),
             _ => None,
         });
-        let mut tickets = Vec::new();
-        for (id, ticket, batch) in waits {
+        let mut places = Vec::new();
+        for (id, place, batch) in waits {
             batch.wait = None;
             self.ready.push_back((id, Said::OutOfReach));
-            tickets.push(ticket);
+            places.push(place);
         }
-        for ticket in tickets {
-            self.leave_caps(down, ticket);
+        for place in places {
+            self.leave(down, place);
         }
     }
 
@@ -155,7 +147,7 @@ impl Pop {
         loop {
             if let Some((id, said)) = self.ready.pop_front() {
                 let Some(batch) = self.waiting.remove(&id) else { continue };
-                let refused = super::batch::unavailable(&batch);
+                let refused = super::batch::unavailable(&batch.limits);
                 match self.go_on(id, batch, said, host) {
                     Ok(Some(reply)) => self.answer(id, reply, host),
                     Ok(None) => {}
@@ -192,19 +184,20 @@ impl Pop {
         // Storage can have failed on the way.
         let start = self.leases.start;
         items.retain(|(name, _)| self.leases.quotas.contains_key(name));
-        let caps = self.caps.next_ask(&ledger.to_string(), self.beat.now());
-        if items.is_empty() && caps.is_none() {
+        let asks = self.holders.next_ask(ledger, self.beat.now());
+        if items.is_empty() && asks == (None, None) {
             return;
         }
         let (quotas, items): (Vec<QuotaName>, Vec<LeaseAskItem>) = items.into_iter().unzip();
-        let (began, n) = (self.beat.moment(), caps.as_ref().map(|caps| caps.n));
-        let id = self.links.launch(Flight { ledger, began, caps: n, quotas: quotas.clone() });
+        let (began, parts) = (self.beat.moment(), Parts::of(&asks));
+        let id = self.links.launch(Flight { ledger, began, parts, quotas: quotas.clone() });
         self.join_flight(&quotas, id);
         let pop = self.name.clone();
         let leases = start.filter(|_| !items.is_empty());
         let leases =
             leases.map(|start| LeaseAsk { v: LEASE_VERSION, pop: pop.clone(), birth: start.birth, items });
-        host.send(id, ledger, LedgerAsk { v: LEDGER_VERSION, pop, caps, leases });
+        let (caps, tokens) = asks;
+        host.send(id, ledger, LedgerAsk { v: LEDGER_VERSION, pop, caps, tokens, leases });
     }
 
     /// What to ask about a quota: with all of its rows, read in this turn.

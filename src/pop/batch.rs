@@ -1,8 +1,8 @@
+use super::holders::Place;
 use super::message::{Measure, PopAsk, PopLimit, PopReceipt, PopReply, PopReplyLimit};
 use super::{AskId, POP_VERSION};
 use crate::counter::{Ask, AskLimit, Op, Receipt, ReplyLimit, WIRE_VERSION};
 use crate::decision::DecidedBy;
-use crate::global::Ticket;
 use crate::ledger::{LedgerName, QuotaName};
 use crate::policy::Algorithm;
 use crate::{Decision, Refusal};
@@ -36,8 +36,8 @@ pub(super) enum Part {
 /// What a request waits for.
 #[derive(Clone, Debug)]
 pub(super) enum Wait {
-    /// For a cap.
-    Cap { ledger: LedgerName, ticket: Ticket },
+    /// For a cap, or for tokens.
+    Held { ledger: LedgerName, place: Place },
     /// For units of a quota, or for its numbers.
     Quota {
         quota: QuotaName,
@@ -150,11 +150,10 @@ impl Batch {
     }
 }
 
-/// The answer to a batch whose outcome could not be stored.
-pub(super) fn unavailable(batch: &Batch) -> PopReply {
+/// The answer to limits that cannot be decided: what they mean is not known, or the outcome could not be stored.
+pub(super) fn unavailable(limits: &[PopLimit]) -> PopReply {
     let refused =
         Decision { limit: 0, remaining: 0, reset_ms: 0, grows_ms: 0, refusal: Some(Refusal::Unavailable) };
-    let limits =
-        batch.limits.iter().map(|_| PopReplyLimit { decided_by: DecidedBy::OnError, ..plain(refused) });
+    let limits = limits.iter().map(|_| PopReplyLimit { decided_by: DecidedBy::OnError, ..plain(refused) });
     reply(false, limits.collect())
 }

@@ -1,6 +1,7 @@
 //! How one batch is decided.
 
 use super::batch::{self, Batch, Part, Said, Wait};
+use super::holders::said;
 use super::host::{PopHost, RequestId};
 use super::leases;
 use super::message::{Measure, PopAsk, PopLimit, PopReceipt, PopReply, PopReplyLimit};
@@ -8,11 +9,10 @@ use super::state::Pop;
 use crate::bucket::{Refill, TokenBucket};
 use crate::counter::{Ask, Op, WIRE_VERSION};
 use crate::decision::DecidedBy;
-use crate::global::{CapAnswer, CapKey, CapLimit, CapVerdict};
 use crate::ledger::{LedgerName, QuotaName};
 use crate::policy::{Algorithm, OnError};
 use crate::window::FixedWindow;
-use crate::{Cost, Decision, Refusal};
+use crate::{Cost, Refusal};
 
 /// What came of asking a joined limit.
 pub(super) enum Step {
@@ -43,12 +43,12 @@ impl Pop {
         host: &mut H,
     ) -> Result<Option<PopReply>, H::Fault> {
         while let Some(limit) = batch.next() {
-            let step = match &limit.measure {
-                Measure::Window { window, tolerance_ppm, ledger, .. } => {
-                    self.ask_cap(id, batch.op, limit, (window, *tolerance_ppm, *ledger))
+            let step = match limit.measure {
+                Measure::Window { ledger, on_error, .. } | Measure::Bucket { ledger, on_error, .. } => {
+                    self.ask_holder(id, batch.op, limit, (ledger, on_error))
                 }
                 Measure::Quota => self.ask_quota(id, batch.op, limit, host),
-                Measure::Bucket { .. } | Measure::Pop(_) => Step::Said(Said::OutOfReach),
+                Measure::Pop(_) => Step::Said(Said::OutOfReach),
             };
             match step {
                 Step::Wait(wait) => {
@@ -134,52 +134,38 @@ impl Pop {
     fn numbers(&self, limit: &PopLimit) -> PopReplyLimit {
         let now = self.beat.now();
         let mut said = match &limit.measure {
-            Measure::Window { window, tolerance_ppm, ledger, .. } => {
-                match (cap_key(limit, window), cap_limit(window, *tolerance_ppm)) {
-                    (key, Some(cap)) => {
-                        capped(self.caps.peek(&ledger.to_string(), &key, cap, Cost::ZERO, now))
-                    }
-                    _ => leases::unknown(),
-                }
-            }
-            Measure::Bucket { bucket, .. } => {
-                let (limit, remaining) = (bucket.capacity(), bucket.capacity());
-                batch::plain(Decision { limit, remaining, reset_ms: 0, grows_ms: 0, refusal: None })
-            }
             Measure::Quota => {
                 let quota = self.leases.quotas.get(&quota_name(limit));
                 quota.map_or_else(leases::unknown, |quota| quota.says(now))
             }
-            Measure::Pop(_) => leases::unknown(),
+            _ => self.holders.peek(limit, Cost::ZERO, now),
         };
         said.decision.refusal = None;
         said
     }
 
-    fn ask_cap(
+    /// Asks the holder of a window or a bucket for what a limit wants.
+    fn ask_holder(
         &mut self,
         id: RequestId,
         op: Op,
         limit: &PopLimit,
-        (window, tolerance_ppm, ledger): (&FixedWindow, u32, LedgerName),
+        (ledger, on_error): (LedgerName, OnError),
     ) -> Step {
         let now = self.beat.now();
-        let Some(cap) = cap_limit(window, tolerance_ppm) else { return Step::Said(Said::OutOfReach) };
-        let (key, name) = (cap_key(limit, window), ledger.to_string());
         if op == Op::Peek {
-            let verdict = self.caps.peek(&name, &key, cap, limit.cost, now);
-            return Step::Said(said_by_caps(verdict));
+            return Step::Said(said(self.holders.peek(limit, limit.cost, now)));
         }
-        self.has_local |= matches!(limit.measure, Measure::Window { on_error: OnError::Local, .. });
+        self.has_local |= on_error == OnError::Local;
         self.links.touch(ledger);
-        match self.caps.request(&name, &key, cap, limit.cost, now) {
-            CapAnswer::Decided(verdict) => Step::Said(said_by_caps(verdict)),
-            CapAnswer::Wait(ticket) if self.can_wait(ledger) => {
-                self.tickets.insert(ticket, id);
-                Step::Wait(Wait::Cap { ledger, ticket })
+        match self.holders.request(ledger, limit, now) {
+            Ok(said) => Step::Said(said),
+            Err(place) if self.can_wait(ledger) => {
+                self.places.insert(place, id);
+                Step::Wait(Wait::Held { ledger, place })
             }
-            CapAnswer::Wait(ticket) => {
-                self.caps.abandon(&name, ticket);
+            Err(place) => {
+                self.holders.abandon(ledger, place);
                 Step::Said(Said::OutOfReach)
             }
         }
@@ -245,9 +231,6 @@ impl Pop {
     /// Gives back one take of a joined limit.
     fn give_back(&mut self, limit: &PopLimit, receipt: &PopReceipt) {
         match (&limit.measure, receipt) {
-            (Measure::Window { ledger, .. }, PopReceipt::Cap(receipt)) => {
-                self.caps.refund(&ledger.to_string(), receipt);
-            }
             (Measure::Quota, PopReceipt::Lease { take, lease }) => {
                 let quota = self.leases.quotas.get_mut(&quota_name(limit));
                 if let Some(quota) = quota.filter(|_| self.given.can_give(*take))
@@ -258,7 +241,7 @@ impl Pop {
                     self.leases.expect(next);
                 }
             }
-            _ => {}
+            (measure, receipt) => self.holders.refund(measure, receipt),
         }
     }
 
@@ -295,26 +278,4 @@ impl Pop {
 
 pub(super) fn quota_name(limit: &PopLimit) -> QuotaName {
     QuotaName { policy: limit.policy.clone(), key: limit.key }
-}
-
-fn cap_key(limit: &PopLimit, window: &FixedWindow) -> CapKey {
-    CapKey { policy: limit.policy.clone(), key: limit.key, window_ms: window.window() }
-}
-
-fn cap_limit(window: &FixedWindow, tolerance_ppm: u32) -> Option<CapLimit> {
-    CapLimit::new(window.limit(), tolerance_ppm.min(CapLimit::WHOLE_PPM)).ok()
-}
-
-fn capped(verdict: CapVerdict) -> PopReplyLimit {
-    let epoch = verdict.epoch.map(|epoch| epoch.0);
-    PopReplyLimit { epoch, receipt: verdict.receipt.map(PopReceipt::Cap), ..batch::plain(verdict.decision) }
-}
-
-/// What a holder of caps says; a Ledger that does not count the key is as good as out of reach.
-pub(super) fn said_by_caps(verdict: CapVerdict) -> Said {
-    if verdict.decision.refusal == Some(Refusal::Unavailable) {
-        Said::OutOfReach
-    } else {
-        Said::Decided(Box::new(capped(verdict)))
-    }
 }

@@ -6,7 +6,7 @@ use super::{batch, earlier};
 use crate::clock::SteadyMs;
 use crate::global::{HolderStart, LeaseHolder, Terms, Waiting};
 use crate::ledger::QuotaName;
-use crate::{Cost, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
+use crate::{Cost, DecidedBy, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
 
 /// Quotas in memory. Past it, and while none of them is idle, requests of others are told
 /// [`Unavailable`](crate::Refusal::Unavailable): a quota that is not counted is not exact.
@@ -59,8 +59,9 @@ impl Quota {
     pub fn would_say(&self, cost: Cost, now: SteadyMs) -> PopReplyLimit {
         let mut said = self.says(now);
         let whole = self.holder.terms().map_or(0, |terms| terms.whole.max(terms.limit));
+        // A limit of 0 lets nothing through, not even what costs nothing.
         let (retry_after_ms, basis) = (Some(self.left_ms(now)), RetryAfterBasis::WallPeriod);
-        said.decision.refusal = if cost.get() > whole {
+        said.decision.refusal = if whole == 0 || cost.get() > whole {
             Some(Refusal::CostExceedsLimit)
         } else {
             (cost.get() > said.decision.remaining).then_some(Refusal::Limit { retry_after_ms, basis })
@@ -83,8 +84,9 @@ impl Quota {
 }
 
 /// What is told of a quota of which nothing is known.
-pub(super) const fn unknown() -> PopReplyLimit {
-    batch::plain(Decision { limit: 0, remaining: 0, reset_ms: 0, grows_ms: 0, refusal: None })
+pub(super) fn unknown() -> PopReplyLimit {
+    let decision = Decision { limit: 0, remaining: 0, reset_ms: 0, grows_ms: 0, refusal: None };
+    PopReplyLimit { decided_by: DecidedBy::Nobody, ..batch::plain(decision) }
 }
 
 fn open_terms(terms: &Terms) -> OpenTerms {

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::AskId;
 use super::beat::{Beat, Moment};
+use super::holders::Parts;
 use crate::clock::SteadyMs;
 use crate::ledger::{LedgerName, QuotaName};
 
@@ -17,8 +18,8 @@ const FORGET_MS: u64 = 60_000;
 pub(super) struct Flight {
     pub ledger: LedgerName,
     pub began: Moment,
-    /// The number of its part about caps.
-    pub caps: Option<u64>,
+    /// What it asks of the Ledger for the holders of caps and tokens.
+    pub parts: Parts,
     /// The quotas that it asks about.
     pub quotas: Vec<QuotaName>,
 }
@@ -103,7 +104,7 @@ impl Links {
     /// An ask that has taken too long.
     pub fn overdue(&self, beat: Beat, limit_ms: u64) -> Option<AskId> {
         let (id, flight) = self.flights.first_key_value()?;
-        beat.is_over(flight.began, limit_ms).then_some(*id)
+        beat.is_overdue(flight.began, limit_ms).then_some(*id)
     }
 
     /// Takes in that a reply has come: to which Ledger's ask, and the ask where it had not failed yet. `None`
@@ -139,8 +140,8 @@ impl Links {
     }
 
     /// When something will have to be done next.
-    pub fn next_due(&self, limit_ms: u64) -> Option<SteadyMs> {
-        self.flights.first_key_value().map(|(_, flight)| flight.began.plus(limit_ms))
+    pub fn next_due(&self, beat: Beat, limit_ms: u64) -> Option<SteadyMs> {
+        self.flights.first_key_value().map(|(_, flight)| beat.look_again_at(flight.began, limit_ms))
     }
 
     /// Forgets Ledgers with which nothing is under way, touches those that can be asked again, and says when

@@ -1,9 +1,10 @@
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bucket::TokenBucket;
 use crate::counter::{Holder, Op};
 use crate::decision::DecidedBy;
-use crate::global::{CapReceipt, LeaseReceipt};
+use crate::global::{CapReceipt, LeaseReceipt, TokenReceipt};
 use crate::http::KeyHash;
 use crate::ledger::LedgerName;
 use crate::policy::{Algorithm, OnError};
@@ -19,7 +20,8 @@ pub const POP_VERSION: u8 = 2;
 /// The policies' numbers travel with it, so the object cannot decide by an older configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PopAsk {
-    /// [`POP_VERSION`].
+    /// [`POP_VERSION`]. One of another version cannot be read.
+    #[serde(deserialize_with = "this_version")]
     pub v: u8,
     /// What to do with the limits.
     pub op: Op,
@@ -27,6 +29,12 @@ pub struct PopAsk {
     pub pop: String,
     /// The limits, at most one per key.
     pub limits: Vec<PopLimit>,
+}
+
+fn this_version<'de, D: Deserializer<'de>>(version: D) -> Result<u8, D::Error> {
+    let v = u8::deserialize(version)?;
+    let other = || D::Error::custom(format_args!("version {v} is not {POP_VERSION}"));
+    if v == POP_VERSION { Ok(v) } else { Err(other()) }
 }
 
 /// One limit of a [`PopAsk`].
@@ -96,6 +104,8 @@ pub enum PopReceipt {
     },
     /// Taken within a cap.
     Cap(CapReceipt),
+    /// Taken from leased tokens.
+    Token(TokenReceipt),
     /// Taken from leases.
     Lease {
         /// Which take of this start of the object: two takes from one lease look the same otherwise.

@@ -1,7 +1,7 @@
 //! What one `PopCounter` decides, without the object around it.
 //!
 //! A [`Pop`] joins the [`Counter`](crate::counter::Counter) of its point of presence with what Ledgers gave
-//! it: caps of window limits, and leases of calendar quotas. It decides a batch of limits all or nothing:
+//! it: caps of window limits, tokens of buckets, and leases of calendar quotas. It decides a batch of limits all or nothing:
 //! first it looks at the limits that it counts alone, then it takes the others one after the other, each of
 //! which can have to wait for its Ledger, and then its own in one turn. What was taken is given back when a
 //! later one refuses.
@@ -13,6 +13,7 @@ mod batch;
 mod beat;
 mod decide;
 mod given;
+mod holders;
 mod host;
 mod leases;
 mod links;

@@ -260,7 +260,13 @@ impl Pop {
     pub(super) fn tick_quota<H: PopHost>(&mut self, name: &QuotaName, host: &mut H) {
         let now = self.beat.now();
         let Some(quota) = self.leases.quotas.get_mut(name) else { return };
-        let Tick { writes, ask } = quota.holder.tick(now);
+        let Tick { mut writes, mut ask } = quota.holder.tick(now);
+        // Neither timer nor alarm will come to return what is in hand: it is returned at once.
+        if self.counter.is_frozen() && quota.queue.is_empty() && quota.flight.is_none() {
+            let closed = quota.holder.close();
+            ask |= !closed.is_empty();
+            writes.extend(closed);
+        }
         let (next, settings) = (quota.holder.next_tick(), self.settings.leases);
         let is_idle = quota.is_idle(now, settings.write_back_after_ms);
         if !self.write_leases(name, &writes, host) {

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use crate::counter::{CounterSettings, Totals};
-use crate::global::{CapHolderSettings, HolderSettings};
+use crate::global::{CapHolderSettings, HolderSettings, TokenHolderSettings};
 
 /// How a [`Pop`](super::Pop) counts, asks and waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct PopSettings {
     pub counter: CounterSettings,
     /// Of window limits over all points of presence.
     pub caps: CapHolderSettings,
+    /// Of token buckets over all points of presence.
+    pub tokens: TokenHolderSettings,
     /// Of calendar quotas.
     pub leases: HolderSettings,
     /// How long an ask may take before it counts as failed. Its reply still counts if it comes after all.
@@ -27,6 +29,7 @@ impl PopSettings {
         Self {
             counter,
             caps: CapHolderSettings::default(),
+            tokens: TokenHolderSettings::default(),
             leases: HolderSettings::default(),
             ask_limit_ms: 2_000,
             retry_ms: 1_000,
@@ -46,6 +49,8 @@ pub struct PopReport {
     pub keys: usize,
     /// Keys with caps.
     pub cap_keys: usize,
+    /// Keys with leased tokens.
+    pub token_keys: usize,
     /// Quotas in memory.
     pub quotas: usize,
     /// Leases that can be spent from.
@@ -64,6 +69,10 @@ pub struct PopReport {
     pub ledgers_out_of_reach: usize,
     /// How often the leases were set up anew because storage failed.
     pub leases_lost: u64,
+    /// Leases that their Ledgers did not know at all, as far as they said so.
+    pub lease_fences_rejected: u64,
+    /// Leases that their Ledgers did not know in the open period, and took in.
+    pub lease_fences_adopted: u64,
     /// Points of presence that the Ledgers know of; 0 before one said.
     pub pops: u32,
 }

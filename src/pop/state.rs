@@ -3,15 +3,15 @@ use std::collections::{BTreeMap, VecDeque};
 use super::batch::{self, Batch, Said, Wait};
 use super::beat::Beat;
 use super::given::Given;
+use super::holders::{Holders, Place};
 use super::host::{PopEvent, PopHost, RequestId};
 use super::leases::Leases;
 use super::links::Links;
-use super::message::{PopAsk, PopReply};
+use super::message::{POP_VERSION, PopAsk, PopReply};
 use super::settings::{PopReport, PopSettings};
 use crate::clock::{SteadyMs, WallMs};
 use crate::counter::{Ask, Counter, Holder, JournalRow, Op, Reply};
 use crate::decision::DecidedBy;
-use crate::global::{CapHolder, Ticket};
 use crate::ledger::LedgerName;
 
 /// The decisions and the memory of one `PopCounter`.
@@ -98,14 +98,14 @@ use crate::ledger::LedgerName;
 pub struct Pop {
     pub(super) settings: PopSettings,
     pub(super) counter: Counter,
-    pub(super) caps: CapHolder,
+    pub(super) holders: Holders,
     pub(super) leases: Leases,
     pub(super) links: Links,
     pub(super) given: Given,
     /// The requests that wait.
     pub(super) waiting: BTreeMap<RequestId, Batch>,
-    /// Which of them waits with which ticket.
-    pub(super) tickets: BTreeMap<Ticket, RequestId>,
+    /// Which of them waits at which place of a holder.
+    pub(super) places: BTreeMap<Place, RequestId>,
     /// The request of this turn, if it waits, and its answer should that come in the same turn.
     pub(super) asking: Option<(RequestId, Option<PopReply>)>,
     /// Those that can go on in this turn.
@@ -135,6 +135,8 @@ pub struct Pop {
     requests: u64,
     pub(super) waited: u64,
     pub(super) leases_lost: u64,
+    pub(super) fences_rejected: u64,
+    pub(super) fences_adopted: u64,
 }
 
 impl Pop {
@@ -158,12 +160,12 @@ impl Pop {
         let mut pop = Self {
             settings,
             counter,
-            caps: CapHolder::new(random, settings.caps),
+            holders: Holders::new(random, &settings),
             leases: Leases::default(),
             links: Links::default(),
             given: Given::default(),
             waiting: BTreeMap::new(),
-            tickets: BTreeMap::new(),
+            places: BTreeMap::new(),
             asking: None,
             ready: VecDeque::new(),
             beat: Beat::default(),
@@ -181,18 +183,22 @@ impl Pop {
             requests: 0,
             waited: 0,
             leases_lost: 0,
+            fences_rejected: 0,
+            fences_adopted: 0,
         };
         pop.look(host);
         // An object that has no leases need not pay a row for each of its starts.
         if !quotas.is_empty() {
             pop.begin(host);
-            pop.end_turn(host)?;
+            // No alarm is set here: an object can have been made for its alarm, which would take itself back.
+            pop.wake(host);
         }
         Ok(pop)
     }
 
     /// Decides a batch of limits: all are taken, or none is. Either the answer, or the name under which it
-    /// comes by [`PopHost::answer`].
+    /// comes by [`PopHost::answer`]. One of another version takes nothing, and is told
+    /// [`Unavailable`](crate::Refusal::Unavailable).
     ///
     /// # Errors
     ///
@@ -202,6 +208,9 @@ impl Pop {
         ask: &PopAsk,
         host: &mut H,
     ) -> Result<Result<PopReply, RequestId>, H::Fault> {
+        if ask.v != POP_VERSION {
+            return Ok(Ok(batch::unavailable(&ask.limits)));
+        }
         self.look(host);
         let answer = match batch::all_local(ask) {
             Some(local) => {
@@ -248,7 +257,7 @@ impl Pop {
     pub fn abandon<H: PopHost>(&mut self, id: RequestId, _host: &mut H) {
         let Some(batch) = self.waiting.remove(&id) else { return };
         match &batch.wait {
-            Some(Wait::Cap { ledger, ticket }) => self.leave_caps(*ledger, *ticket),
+            Some(Wait::Held { ledger, place }) => self.leave(*ledger, *place),
             Some(Wait::Quota { quota, .. }) => {
                 if let Some(quota) = self.leases.quotas.get_mut(quota) {
                     quota.queue.retain(|other| *other != id);
@@ -259,9 +268,9 @@ impl Pop {
         self.give_back_all(&batch);
     }
 
-    pub(super) fn leave_caps(&mut self, ledger: LedgerName, ticket: Ticket) {
-        self.tickets.remove(&ticket);
-        self.caps.abandon(&ledger.to_string(), ticket);
+    pub(super) fn leave(&mut self, ledger: LedgerName, place: Place) {
+        self.places.remove(&place);
+        self.holders.abandon(ledger, place);
     }
 
     /// Has the counter decide, and stores what it wants stored.
@@ -303,7 +312,8 @@ impl Pop {
         PopReport {
             totals: self.counter.totals().clone(),
             keys: self.counter.keys(),
-            cap_keys: self.caps.keys(),
+            cap_keys: self.holders.caps.keys(),
+            token_keys: self.holders.tokens.keys(),
             quotas: self.leases.quotas.len(),
             leases_open: holders().map(|holder| holder.leases().count() as u64).sum(),
             units_in_hand: holders().fold(0, |sum: u64, holder| sum.saturating_add(holder.in_hand())),
@@ -313,6 +323,8 @@ impl Pop {
             requests_waiting: self.waiting.len(),
             ledgers_out_of_reach: self.links.down(),
             leases_lost: self.leases_lost,
+            lease_fences_rejected: self.fences_rejected,
+            lease_fences_adopted: self.fences_adopted,
             pops: self.pops,
         }
     }

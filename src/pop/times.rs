@@ -79,6 +79,9 @@ impl Pop {
         if super::earlier(self.leases.due, self.retry_at).is_some_and(|due| due <= now) {
             self.look_at_quotas(host);
         }
+        for ledger in self.holders.tick(now) {
+            self.links.touch(ledger);
+        }
         let settled = self.settle(host);
         self.flush_at = match self.flush_at {
             _ if !self.counter.has_unwritten() => None,
@@ -109,10 +112,11 @@ impl Pop {
     }
 
     /// Sets the timer, unless it comes soon enough.
-    fn wake<H: PopHost>(&mut self, host: &mut H) {
+    pub(super) fn wake<H: PopHost>(&mut self, host: &mut H) {
         let now = self.beat.now();
-        let asks = self.links.next_due(self.settings.ask_limit_ms);
-        let due = [asks, self.leases.due, self.retry_at, self.flush_at].into_iter().flatten().min();
+        let asks = self.links.next_due(self.beat, self.settings.ask_limit_ms);
+        let due = [asks, self.holders.next_tick(), self.leases.due, self.retry_at, self.flush_at];
+        let due = due.into_iter().flatten().min();
         let Some(due) = due else { return };
         if self.waking.is_none_or(|waking| waking <= now || due < waking) {
             self.waking = Some(due);

@@ -1,6 +1,7 @@
 //! One decision over several limits: all or nothing, also where they are counted by several objects.
 
 use super::pops::Pop;
+use super::visits;
 use crate::Cost;
 use crate::config::{Policy, Settings};
 use crate::counter::Op;
@@ -41,8 +42,11 @@ pub async fn decide<'a>(
     let groups = by_shard(pop, &asked);
     let deadline = pop.deadline();
     let mut refused = false;
-    for Group { shard, members, .. } in &groups {
+    for Group { shard, members, has_quota } in &groups {
         let op = if peek || refused { Op::Peek } else { Op::Take };
+        if *has_quota && op == Op::Take {
+            visits::plan(pop, *shard);
+        }
         if let Ok(reply) = pop.ask(*shard, &ask(pop, op, &asked, members), &deadline).await {
             let receipts = record(&mut results, reply, members);
             for (index, receipt) in members.iter().zip(receipts) {

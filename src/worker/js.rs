@@ -63,6 +63,13 @@ extern "C" {
     pub fn set_timeout(callback: &JsValue, ms: f64) -> Result<JsValue, JsValue>;
 }
 
+#[wasm_bindgen(module = "cloudflare:workers")]
+extern "C" {
+    /// Keeps the request's context alive until the promise is settled.
+    #[wasm_bindgen(js_name = waitUntil)]
+    pub fn wait_until(promise: &Promise);
+}
+
 /// `Date.now()`: in an object it stands still after a step back.
 pub fn date_now() -> WallMs {
     WallMs(js_sys::Date::now() as i64)

@@ -18,6 +18,38 @@ pub fn text(pop: &str, counters: &[Value]) -> String {
         ("sluicegate_rows_written_total", "counter", "Rows that storage billed.", "/rows_written"),
         ("sluicegate_flushes_total", "counter", "Flushes of the write-behind journal.", "/flushes"),
         ("sluicegate_keys", "gauge", "Keys held in memory.", "/keys"),
+        (
+            "sluicegate_ledger_asks_total",
+            "counter",
+            "Messages to Ledgers, since the object started.",
+            "/asks_sent",
+        ),
+        (
+            "sluicegate_ledger_asks_failed_total",
+            "counter",
+            "Messages to Ledgers that were not answered in time, since the object started.",
+            "/asks_failed",
+        ),
+        (
+            "sluicegate_requests_waited_total",
+            "counter",
+            "Requests that had to wait for a Ledger, since the object started.",
+            "/requests_waited",
+        ),
+        ("sluicegate_leases_open", "gauge", "Leases that can be spent from.", "/leases_open"),
+        ("sluicegate_units_in_hand", "gauge", "Units left in them.", "/units_in_hand"),
+        (
+            "sluicegate_lease_fence_rejected_total",
+            "counter",
+            "Leases that their Ledger did not know, since the object started.",
+            "/lease_fences_rejected",
+        ),
+        (
+            "sluicegate_ledgers_out_of_reach",
+            "gauge",
+            "Ledgers that did not answer the last message in time.",
+            "/ledgers_out_of_reach",
+        ),
         ("sluicegate_clock_step_ms", "gauge", "Size of the last step of the wall clock.", "/last_step_ms"),
     ];
     for (name, kind, help, pointer) in simple {

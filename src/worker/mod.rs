@@ -23,6 +23,7 @@ mod sql;
 mod tenants;
 mod timer;
 mod url;
+mod visits;
 
 pub use ledger::Ledger;
 pub use pop_counter::PopCounter;
@@ -60,10 +61,10 @@ async fn answer(request: &Request, env: &Env) -> Result<Response, JsValue> {
         Some("/v1/check") => check::check(request, env, &setup).await,
         Some("/v1/pop") => admin::pop(request, env, &setup).await,
         Some("/metrics") => admin::metrics(request, env, &setup).await,
-        _ => match route.and_then(TenantRoute::parse) {
-            Some(route) => tenants::tenants(request, env, &setup, &url, route).await,
-            None => gateway::gateway(request, env, &setup, &url).await,
-        },
+        Some(path) if TenantRoute::is_below(path) => {
+            tenants::tenants(request, env, &setup, &url, TenantRoute::parse(path)).await
+        }
+        _ => gateway::gateway(request, env, &setup, &url).await,
     }
 }
 

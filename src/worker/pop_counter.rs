@@ -87,7 +87,9 @@ impl PopCounter {
         self.0.turn(|pop, shell| pop.alarm(shell))
     }
 
+    /// What it has done. Whoever asks drives it too: its own timers may stand still.
     fn report(&self) -> Result<JsValue, JsValue> {
+        self.0.turn(|pop, shell| pop.tick(shell))?;
         let report = serde_json::to_string(&self.0.inner.borrow().pop.report()).unwrap_or_default();
         respond::json(200, &report).map(Into::into)
     }

@@ -77,8 +77,7 @@ impl PopRows {
     pub fn read_start(&self) -> Result<(Option<StoredStart>, Vec<QuotaName>), JsValue> {
         let starts = sql::texts(&self.sql, "SELECT data FROM start_v1", &Array::new(), "data")?;
         let start = starts.first().map(|text| sql::parse("start_v1", text)).transpose()?;
-        let quotas =
-            sql::texts(&self.sql, "SELECT DISTINCT quota FROM lease_v1", &Array::new(), "quota")?;
+        let quotas = sql::texts(&self.sql, "SELECT DISTINCT quota FROM lease_v1", &Array::new(), "quota")?;
         // A name that cannot be read is one that nobody asks for: its rows are left alone.
         Ok((start, quotas.iter().filter_map(|quota| quota.parse().ok()).collect()))
     }

@@ -13,6 +13,7 @@ use crate::http::KeyHash;
 use crate::pop::{POP_VERSION, PopAsk, PopReply};
 
 /// The counters of one point of presence.
+#[derive(Clone)]
 pub struct Pop {
     /// `POP_NAME` where it is set, else the data centre's code, else `XXX`.
     pub name: String,
@@ -49,7 +50,12 @@ impl Pop {
     /// Asks one counter, once. There is no second attempt here: the runtime itself repeats a request
     /// that never reached the object, an overloaded object only suffers from more, and the stub is
     /// made anew for every ask, since one that has failed stays broken.
-    pub async fn ask(&self, shard: u32, ask: &PopAsk, deadline: &AbortSignal) -> Result<PopReply, Unreachable> {
+    pub async fn ask(
+        &self,
+        shard: u32,
+        ask: &PopAsk,
+        deadline: &AbortSignal,
+    ) -> Result<PopReply, Unreachable> {
         let text = serde_json::to_string(ask).unwrap_or_default();
         let asked = self.start(shard, Some(&text), deadline);
         let response = finish(asked).await.map_err(|error| self.failed(shard, &error))?;
@@ -62,6 +68,14 @@ impl Pop {
                 Err(self
                     .failed(shard, &JsValue::from_str(&format!("status {status}, no reply of this version"))))
             }
+        }
+    }
+
+    /// Asks a counter for nothing, so that it does what is due: what its own timers would do, if they ran.
+    pub async fn visit(&self, shard: u32) {
+        let asked = self.start(shard, None, &self.deadline());
+        if let Err(error) = finish(asked).await {
+            let Unreachable = self.failed(shard, &error);
         }
     }
 

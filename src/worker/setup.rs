@@ -62,11 +62,12 @@ fn settings(env: &Env) -> Settings {
 }
 
 fn read(env: &Env) -> Setup {
-    let config =
-        Config::from_json(&limits_text(env)).and_then(|config| match ConfigErrors::of(faults(env, &config)) {
+    let config = Config::from_json(&limits_text(env)).and_then(|config| {
+        match ConfigErrors::of(faults(env, &config)) {
             Some(errors) => Err(errors),
             None => Ok(config),
-        });
+        }
+    });
     match &config {
         Ok(config) => {
             for warning in config.warnings() {

@@ -14,17 +14,22 @@ use crate::config::Config;
 use crate::http::{MAX_BODY_BYTES, Problem, Status, TenantCall, TenantRoute};
 use crate::ledger::{LedgerName, TenantAnswer};
 
-/// Answers a route of the tenants API, by the Ledger of the tenant.
+/// Answers a route of the tenants API, by the Ledger of the tenant. What is no such route is no request for
+/// the origin either: it would be handed an operator's token.
 pub async fn tenants(
     request: &Request,
     env: &Env,
     setup: &Setup,
     url: &Normal,
-    route: TenantRoute<'_>,
+    route: Option<TenantRoute<'_>>,
 ) -> Result<Response, JsValue> {
     if let Some(refused) = admin::authorise(request, setup)? {
         return Ok(refused);
     }
+    let Some(route) = route else {
+        let detail = "There is no such route below /v1/tenants; see the README for those there are.";
+        return respond::problem(&Problem::new(Status::NotFound, detail));
+    };
     let config = match &setup.config {
         Ok(config) => config,
         Err(errors) => return respond::problem(&Problem::configuration(errors)),
@@ -59,7 +64,8 @@ async fn read(
     route: TenantRoute<'_>,
 ) -> Result<Result<TenantCall, Problem>, JsValue> {
     let method = request.method();
-    let body = if route.has_body(&method) { body::read(request, MAX_BODY_BYTES).await? } else { Some(Vec::new()) };
+    let body =
+        if route.has_body(&method) { body::read(request, MAX_BODY_BYTES).await? } else { Some(Vec::new()) };
     let Some(body) = body else {
         let detail = format!("The body is larger than {MAX_BODY_BYTES} bytes.");
         return Ok(Err(Problem::new(Status::ContentTooLarge, detail)));
@@ -76,7 +82,10 @@ fn respond_with(call: &TenantCall, answer: TenantAnswer) -> Result<Response, JsV
         TenantAnswer::Log(entries) => json!({ "tenant": id, "entries": entries }),
         TenantAnswer::Deleted => return respond::empty(204),
         TenantAnswer::Unknown => {
-            let detail = format!("The ledger knows no calendar quota {:?}: it runs on another configuration.", request.policy);
+            let detail = format!(
+                "The ledger knows no calendar quota {:?}: it runs on another configuration.",
+                request.policy
+            );
             return respond::problem(&Problem::new(Status::NotFound, detail));
         }
         TenantAnswer::Refused(faults) => {

@@ -1,5 +1,6 @@
 //! With a Ledger in reach nothing waits for ever, and no clock locks a key out.
 
+use proptest::prelude::*;
 use sluicegate::clock::SteadyMs;
 use sluicegate::global::{CapAnswer, CapHolder, CapHolderSettings};
 use sluicegate::{Refusal, RetryAfterBasis};
@@ -172,4 +173,79 @@ fn past_the_bound_new_keys_share_caps() {
     }
     assert!(holder.keys() <= 10 + 64, "{} keys", holder.keys());
     assert_eq!(admitted, 10 + 64 * 2);
+}
+
+proptest! {
+    /// A Ledger that leaves memory whenever nobody asks refuses nothing that it would not refuse otherwise:
+    /// what it knew does not count twice. Nor is anything hidden: when all have reported, it knows all of it.
+    #[test]
+    fn evictions_of_the_ledger_refuse_nothing_early(
+        (size, ppm) in (1u64..60, prop::sample::select(vec![0u32, 10_000, 100_000, 500_000])),
+        pops in 1usize..6,
+        steps in prop::collection::vec((any::<prop::sample::Index>(), 1u64..4, any::<bool>()), 1..120),
+    ) {
+        let limit = limit(size, ppm);
+        let mut shard: Shard = Shard::new(limit);
+        let mut pops: Vec<Pop> = (0..pops as u64).map(Pop::new).collect();
+        let mut admitted = 0;
+        for (pop, cost, evict) in steps {
+            let pop = pop.index(pops.len());
+            let allowed = pops[pop].decide(&mut shard, limit, cost.min(size)).decision.allowed();
+            prop_assert!(allowed || admitted + cost.min(size) > size, "refused at {} of {}", admitted, size);
+            admitted += if allowed { cost.min(size) } else { 0 };
+            if evict {
+                shard.evict();
+            }
+        }
+        shard.evict();
+        for pop in &mut pops {
+            // It is refused and asks, in which it reports.
+            pop.spend(&mut shard, limit, 2 * size).iter().for_each(|receipt| admitted += receipt.cost.get());
+            pop.decide(&mut shard, limit, size);
+        }
+        let known = shard.ledger.totals(&key()).iter().find(|total| total.epoch.0 == 10).map(|t| t.known);
+        prop_assert!(known.is_some_and(|known| (size..=admitted).contains(&known)), "{:?} of {}", known, admitted);
+    }
+}
+
+/// Three points of presence with half of the limit as slack, and a request now and then: each finds a Ledger
+/// that has just come back.
+#[test]
+fn slack_that_is_out_is_not_taken_for_taken_after_an_eviction() {
+    let limit = limit(10, 500_000);
+    let mut shard: Shard = Shard::new(limit);
+    let mut pops: Vec<Pop> = (0..3).map(Pop::new).collect();
+    for i in 0..10 {
+        assert!(pops[i % 3].decide(&mut shard, limit, 1).decision.allowed(), "request {i}");
+        shard.evict();
+    }
+}
+
+/// What was stored when it settled is not the newest: a report came since that needed no write. Then less is
+/// known than was, and the caps stay within the ceiling all the same.
+#[test]
+fn an_old_figure_of_what_is_known_passes_no_limit() {
+    let limit = limit(10, 500_000);
+    let mut shard: Shard = Shard::new(limit);
+    let mut pops: Vec<Pop> = (0..3).map(Pop::new).collect();
+    pops[0].spend(&mut shard, limit, 5);
+    let store = shard.ledger.settle();
+    shard.stored.write(&store);
+    let known = |shard: &Shard| shard.ledger.totals(&key())[0].known;
+    let settled = known(&shard);
+    let mut admitted = 5 + pops[0].spend_alone(limit);
+    let ask = super::messages::report(0, 99, 0, 0);
+    let taken = pops[0].holder.pages(LEDGER, &key())[0].taken;
+    let mut item = ask.items[0].clone();
+    item.books[0].taken = taken;
+    let id = pops[0].holder.id(LEDGER).unwrap();
+    let rows = shard.rows;
+    shard.answer(&sluicegate::global::CapAsk { holder: id, items: vec![item], ..ask });
+    assert!(shard.rows == rows && known(&shard) > settled, "a report without a write");
+    shard.crash();
+    assert_eq!(known(&shard), settled);
+    for pop in [2, 1, 0, 2, 1, 0] {
+        admitted += pops[pop].spend(&mut shard, limit, 20).len() as u64 + pops[pop].spend_alone(limit);
+    }
+    assert!((10..=15).contains(&admitted), "{admitted}");
 }

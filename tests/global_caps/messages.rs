@@ -1,9 +1,10 @@
 //! The two messages on the wire.
 
 use sluicegate::global::{
-    CAP_WIRE_VERSION, CapAsk, CapAskItem, CapBook, CapNext, CapReply, CapReplyItem, HolderId,
+    CAP_WIRE_VERSION, CapAsk, CapAskItem, CapBook, CapLedger, CapLedgerSettings, CapNext, CapReply,
+    CapReplyItem, CapRow, HolderId,
 };
-use sluicegate::window::Epoch;
+use sluicegate::window::{Epoch, Epochs};
 
 use super::support::key;
 
@@ -51,6 +52,29 @@ fn fields_that_are_not_known_are_ignored_and_absent_ones_have_defaults() {
     let text = r#"{"v":1,"n":1,"load":0.5,"items":[{"policy":"api","key":"00000000000000000000000000000007","window_ms":60000,"epoch":3,"left_ms":1,"cap":2}]}"#;
     let reply: CapReply = serde_json::from_str(text).unwrap();
     assert_eq!((reply.items[0].full, reply.items[0].next), (false, None));
+}
+
+/// What was stored before there was a number of known units is still read: all of it counts as taken.
+#[test]
+fn a_row_goes_through_json_and_one_of_an_earlier_version_is_read() {
+    let row = CapRow {
+        key: key(),
+        r#gen: 2,
+        reserved: vec![(Epoch(10), 5), (Epoch(11), 2)],
+        known: vec![(Epoch(10), 3)],
+    };
+    let head = r#"{"key":{"policy":"api","key":"00000000000000000000000000000007","window_ms":60000},"gen":2,"reserved":[[10,5],[11,2]]"#;
+    let text = format!(r#"{head},"known":[[10,3]]}}"#);
+    assert_eq!(serde_json::to_string(&row).unwrap(), text);
+    assert_eq!(serde_json::from_str::<CapRow>(&text).unwrap(), row);
+    let old = serde_json::from_str::<CapRow>(&format!("{head}}}")).unwrap();
+    assert_eq!(old, CapRow { known: Vec::new(), ..row.clone() });
+    let known = |row: CapRow| {
+        let ledger: CapLedger =
+            CapLedger::restore(CapLedgerSettings::default(), Epochs::default(), vec![row]);
+        ledger.totals(&key()).iter().map(|total| (total.known, total.caps)).collect::<Vec<_>>()
+    };
+    assert_eq!((known(row), known(old)), (vec![(3, 5), (2, 2)], vec![(5, 5), (2, 2)]));
 }
 
 #[test]

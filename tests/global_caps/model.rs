@@ -41,6 +41,8 @@ struct Shard<R: Rules> {
     mark: u64,
     /// The largest epoch told to anyone.
     told: u64,
+    /// It has settled, and nothing has happened since.
+    settled: bool,
 }
 
 /// A state of the whole.
@@ -92,6 +94,7 @@ pub enum Action {
     },
     Roll,
     Crash,
+    Settle,
     Reset,
 }
 
@@ -106,6 +109,7 @@ impl<R: Rules> World<R> {
             now: START.0,
             mark: START.0,
             told: 0,
+            settled: false,
         };
         let pops = (0..setup.holders).map(|i| Part::new(Pop::new(i as u64))).collect();
         let (sent, net) = (Vec::new(), BTreeMap::new());
@@ -154,6 +158,7 @@ impl<R: Rules> World<R> {
         let limit = self.setup.limit;
         let mut shard = (*self.shard.value).clone();
         let before = shard.ledger.totals(&key());
+        shard.settled = false;
         let outcome = shard.ledger.answer(ask, |_| Some(limit), SteadyMs(shard.now));
         if how != Delivery::ReplyAndCrash {
             shard.write(&outcome.store, self.setup.wrong);
@@ -169,7 +174,7 @@ impl<R: Rules> World<R> {
         }
         let after = shard.ledger.totals(&key());
         if how != Delivery::Plain {
-            shard.crash(self.setup.ahead_ppm);
+            shard.crash(self.setup.ahead_ppm)?;
             self.crashed = true;
         }
         self.shard.set(shard);
@@ -189,6 +194,9 @@ impl<R: Rules> World<R> {
         for total in &totals {
             if total.caps > ceiling {
                 return Err(format!("the caps sum to {} of {ceiling}", total.caps));
+            }
+            if total.known > total.caps {
+                return Err(format!("{} are known of caps of {}", total.known, total.caps));
             }
         }
         let mut sums: BTreeMap<(Epoch, u64), u64> = BTreeMap::new();
@@ -222,7 +230,8 @@ impl<R: Rules> World<R> {
     }
 }
 
-/// The Ledger grants nothing when it knows of the limit, and keeps what is out within the slack.
+/// The Ledger forgets nothing that it knew, grants nothing when it knows of the limit, and keeps what is out
+/// within the slack.
 fn check_grants(
     limit: CapLimit,
     before: &[sluicegate::global::CapTotals],
@@ -231,6 +240,9 @@ fn check_grants(
     for now in after {
         let same = |was: &&sluicegate::global::CapTotals| (was.epoch, was.r#gen) == (now.epoch, now.r#gen);
         let (known, caps) = before.iter().find(same).map_or((0, 0), |was| (was.known, was.caps));
+        if now.known < known {
+            return Err(format!("{known} were known, and now {}", now.known));
+        }
         if now.caps > caps && known >= limit.limit() {
             return Err(format!("granted although {known} of {} were known", limit.limit()));
         }
@@ -269,10 +281,22 @@ impl<R: Rules> Shard<R> {
     }
 
     /// Starts again from what is stored; its wall clock has gone back, so its steady one is at the mark.
-    fn crash(&mut self, ahead_ppm: u32) {
+    fn crash(&mut self, ahead_ppm: u32) -> Result<(), String> {
         let settings = CapLedgerSettings { ahead_ppm, ..CapLedgerSettings::default() };
+        let before = self.sums();
         self.ledger = CapLedger::restore(settings, self.stored.epochs.clone(), self.stored.rows.clone());
         self.now = self.mark;
+        let after = self.sums();
+        if self.settled && after != before {
+            return Err(format!("a restart made {after:?} of {before:?}"));
+        }
+        Ok(())
+    }
+
+    /// What is known and granted, in each epoch in which anything is.
+    fn sums(&self) -> Vec<(Epoch, u64, u64)> {
+        let totals = self.ledger.totals(&key()).into_iter().filter(|total| total.caps > 0);
+        totals.map(|total| (total.epoch, total.known, total.caps)).collect()
     }
 }
 
@@ -298,6 +322,7 @@ impl<R: Rules> Model for World<R> {
             self.setup.rolls,
             self.setup.hurries,
             self.setup.crashes,
+            self.setup.settles,
             self.setup.resets,
         ];
         name_of(&(self.shard.name, pops, sent, left, &self.net))
@@ -340,7 +365,8 @@ impl<R: Rules> Model for World<R> {
         if setup.hurries > 0 {
             actions.extend((0..self.pops.len()).map(|pop| Action::Hurry { pop }));
         }
-        let rare = [(setup.rolls, Action::Roll), (setup.resets, Action::Reset)];
+        let rare =
+            [(setup.rolls, Action::Roll), (setup.settles, Action::Settle), (setup.resets, Action::Reset)];
         actions.extend(rare.into_iter().filter(|(left, _)| *left > 0).map(|(_, action)| action));
         actions
     }
@@ -370,19 +396,33 @@ impl<R: Rules> Model for World<R> {
             }
             Action::Roll => {
                 self.setup.rolls -= 1;
-                self.change_shard(|shard, _| shard.now += WINDOW);
+                self.change_shard(|shard, _| {
+                    shard.now += WINDOW;
+                    Ok(())
+                })?;
             }
             Action::Crash => {
                 self.setup.crashes -= 1;
                 self.crashed = true;
-                self.change_shard(|shard, setup| shard.crash(setup.ahead_ppm));
+                self.change_shard(|shard, setup| shard.crash(setup.ahead_ppm))?;
+            }
+            Action::Settle => {
+                self.setup.settles -= 1;
+                self.change_shard(|shard, setup| {
+                    let store = shard.ledger.settle();
+                    shard.write(&store, setup.wrong);
+                    shard.settled = true;
+                    Ok(())
+                })?;
             }
             Action::Reset => {
                 self.setup.resets -= 1;
                 self.change_shard(|shard, setup| {
                     let store = shard.ledger.reset(&key(), SteadyMs(shard.now));
                     shard.write(&store, setup.wrong);
-                });
+                    shard.settled = false;
+                    Ok(())
+                })?;
             }
         }
         self.check()
@@ -446,9 +486,13 @@ impl<R: Rules> World<R> {
         self.pops[pop].set(changed);
     }
 
-    fn change_shard(&mut self, f: impl FnOnce(&mut Shard<R>, &Setup)) {
+    fn change_shard(
+        &mut self,
+        f: impl FnOnce(&mut Shard<R>, &Setup) -> Result<(), String>,
+    ) -> Result<(), String> {
         let mut shard = (*self.shard.value).clone();
-        f(&mut shard, &self.setup);
+        f(&mut shard, &self.setup)?;
         self.shard.set(shard);
+        Ok(())
     }
 }

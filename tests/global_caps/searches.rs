@@ -80,6 +80,35 @@ fn crashes_with_units_stored_ahead() {
     );
 }
 
+/// With slack out, so that what is known is less than what was granted.
+#[test]
+fn a_restart_after_settling() {
+    sound::<Standard>("settle", Setup { settles: 1, crashes: 1, requests: 2, ..plain(limit(3, 340_000)) });
+}
+
+#[test]
+fn restarts_after_settling_and_units_stored_ahead() {
+    sound::<Standard>(
+        "settle, ahead",
+        Setup {
+            settles: 2,
+            crashes: 2,
+            ahead_ppm: 500_000,
+            requests: 3,
+            holders: 1,
+            ..plain(limit(3, 340_000))
+        },
+    );
+}
+
+#[test]
+fn a_restart_after_settling_and_refunds() {
+    sound::<Standard>(
+        "settle, refund",
+        Setup { settles: 1, crashes: 1, refunds: 1, holders: 1, requests: 3, ..plain(limit(2, 500_000)) },
+    );
+}
+
 #[test]
 fn crashes_and_refunds() {
     sound::<Standard>(
@@ -140,6 +169,14 @@ fn caps_ahead_and_a_crash() {
     sound::<Ahead>(
         "ahead, crash",
         Setup { rolls: 1, crashes: 1, holders: 1, requests: 2, ..plain(limit(3, 1_000_000)) },
+    );
+}
+
+#[test]
+fn caps_ahead_and_a_restart_after_settling() {
+    sound::<Ahead>(
+        "ahead, settle",
+        Setup { rolls: 1, settles: 1, crashes: 1, holders: 1, requests: 2, ..plain(limit(3, 1_000_000)) },
     );
 }
 

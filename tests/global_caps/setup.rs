@@ -29,6 +29,8 @@ pub struct Setup {
     pub hurries: u8,
     /// The Ledger crashes: before or after storing, and then before replying.
     pub crashes: u8,
+    /// The Ledger has a moment without asks, and settles.
+    pub settles: u8,
     pub resets: u8,
     pub ahead_ppm: u32,
     /// For mutations: what the world does wrong.
@@ -61,6 +63,7 @@ pub fn plain(limit: CapLimit) -> Setup {
         rolls: 0,
         hurries: 0,
         crashes: 0,
+        settles: 0,
         resets: 0,
         ahead_ppm: 0,
         wrong: Wrong::Nothing,

@@ -145,6 +145,13 @@ impl<R: Rules> Shard<R> {
         self.ledger = CapLedger::restore(self.settings, self.stored.epochs.clone(), self.stored.rows.clone());
     }
 
+    /// A moment without asks, after which the object leaves memory.
+    pub fn evict(&mut self) {
+        let store = self.ledger.settle();
+        self.stored.write(&store);
+        self.crash();
+    }
+
     pub fn roll(&mut self) {
         self.now = self.now.plus(WINDOW);
     }

@@ -146,7 +146,7 @@ impl World {
             (pop, ask.n, &ask.have, ask.want).hash(hasher);
         }
         for (pop, reply) in &self.replies {
-            (pop, reply.n, reply.terms.serial, reply.grant, &reply.confirmed).hash(hasher);
+            (pop, reply.n, reply.terms.serial, reply.grant, &reply.confirmed, reply.scarce).hash(hasher);
         }
         self.truth.hash(hasher);
         hasher.finish()

@@ -26,7 +26,7 @@ impl CapPop {
         let item = CapAskItem { key, r#gen: 0, books, epoch: Some(Epoch(self.epoch)), wait, rate };
         let caps = CapAsk { v: CAP_WIRE_VERSION, holder: self.holder, n: self.n, items: vec![item] };
         let pop = format!("POP-{}", self.holder.get());
-        LedgerAsk { v: LEDGER_VERSION, pop, caps: Some(caps), leases: None }
+        LedgerAsk { v: LEDGER_VERSION, pop, caps: Some(caps), tokens: None, leases: None }
     }
 
     /// Asks for `wait` units, and takes them if they are granted.

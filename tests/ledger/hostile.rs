@@ -77,8 +77,15 @@ fn a_list_that_is_too_long_is_not_cut_short_but_refused() {
     let before = object.usage("monthly");
     let mut ask = pop.ask(1);
     let mut fences = FenceSource::new(99);
-    let lease =
-        |_| ListedLease { fence: fences.issue(), serial: 1, amount: 1, off: 0, lost: 0, is_final: false };
+    let lease = |_| ListedLease {
+        fence: fences.issue(),
+        serial: 1,
+        amount: 1,
+        off: 0,
+        lost: 0,
+        unspent: 0,
+        is_final: false,
+    };
     let mut have: Vec<ListedLease> = (0..1_001).map(lease).collect();
     // What it really holds comes last.
     have.append(&mut ask.leases.as_ref().unwrap().items[0].have.clone());
@@ -145,7 +152,7 @@ fn any_lease() -> impl Strategy<Value = ListedLease> {
         |(fence, serial, amount, off, lost, is_final)| {
             let text = format!("{:016x}-{}", 1, fence + 1);
             let serial = if serial == 3 { u64::MAX } else { serial };
-            ListedLease { fence: text.parse().unwrap(), serial, amount, off, lost, is_final }
+            ListedLease { fence: text.parse().unwrap(), serial, amount, off, lost, unspent: amount, is_final }
         },
     )
 }

@@ -261,7 +261,7 @@ impl Pop {
 
 pub fn envelope(pop: &str, birth: Birth, items: Vec<LeaseAskItem>) -> LedgerAsk {
     let leases = LeaseAsk { v: LEASE_VERSION, pop: pop.into(), birth, items };
-    LedgerAsk { v: LEDGER_VERSION, pop: pop.into(), caps: None, leases: Some(leases) }
+    LedgerAsk { v: LEDGER_VERSION, pop: pop.into(), caps: None, tokens: None, leases: Some(leases) }
 }
 
 pub fn items(reply: &LedgerReply) -> &[LeaseReplyItem] {

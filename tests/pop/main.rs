@@ -3,6 +3,8 @@
 //! their hands.
 
 mod batches;
+mod bucket_runs;
+mod buckets;
 mod crashes;
 mod errors;
 mod host;
@@ -10,4 +12,5 @@ mod idle;
 mod metrics;
 mod quotas;
 mod random;
+mod replies;
 mod world;

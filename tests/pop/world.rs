@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use sluicegate::Cost;
+use sluicegate::bucket::{Refill, TokenBucket};
 use sluicegate::calendar::{PeriodSpec, Unit, Utc};
 use sluicegate::clock::{SteadyMs, WallMs};
 use sluicegate::counter::{CounterSettings, Op};
 use sluicegate::fence::FenceSource;
 use sluicegate::global::{
     CapKey, CapLedger, CapLedgerSettings, CapLimit, HolderName, LEASE_VERSION, LeaseReply, QuotaLedger,
+    TokenKey, TokenLedger, TokenLedgerSettings,
 };
 use sluicegate::http::KeyHash;
 use sluicegate::ledger::{LEDGER_VERSION, LedgerAsk, LedgerName, LedgerReply, QuotaName};
@@ -35,11 +37,15 @@ pub fn settings() -> PopSettings {
 pub struct Owner {
     pub caps: CapLedger,
     pub cap_limits: BTreeMap<String, CapLimit>,
+    pub tokens: TokenLedger,
+    pub buckets: BTreeMap<String, TokenBucket>,
     pub quotas: BTreeMap<String, QuotaLedger<Utc>>,
     pub limits: BTreeMap<String, u64>,
     pub fences: FenceSource,
     pub pops: u32,
     pub asks: u64,
+    /// Leases that each reply says it does not know: at all, and in the open period.
+    pub unknown_fences: (u64, u64),
 }
 
 impl Owner {
@@ -47,11 +53,14 @@ impl Owner {
         Self {
             caps: CapLedger::new(CapLedgerSettings::default()),
             cap_limits: BTreeMap::new(),
+            tokens: TokenLedger::new(TokenLedgerSettings::default()),
+            buckets: BTreeMap::new(),
             quotas: BTreeMap::new(),
             limits: BTreeMap::new(),
             fences: FenceSource::new(99),
             pops: 1,
             asks: 0,
+            unknown_fences: (0, 0),
         }
     }
 
@@ -75,7 +84,13 @@ impl Owner {
             }
             LeaseReply { v: LEASE_VERSION, items }
         });
-        LedgerReply { v: LEDGER_VERSION, pops: self.pops, caps, leases }
+        let buckets = &self.buckets;
+        let bucket_of = |key: &TokenKey| buckets.get(&key.policy).copied();
+        let tokens = ask.tokens.as_ref();
+        let tokens = tokens.map(|tokens| self.tokens.answer(tokens, bucket_of, &mut self.fences, now).reply);
+        let (fences_rejected, fences_adopted) = self.unknown_fences;
+        let (v, pops) = (LEDGER_VERSION, self.pops);
+        LedgerReply { v, pops, caps, tokens, leases, fences_rejected, fences_adopted }
     }
 }
 
@@ -119,6 +134,11 @@ impl World {
 
     pub fn with_window(mut self, policy: &str, limit: u64, tolerance_ppm: u32) -> Self {
         self.owner.cap_limits.insert(policy.into(), CapLimit::new(limit, tolerance_ppm).unwrap());
+        self
+    }
+
+    pub fn with_bucket(mut self, policy: &str, bucket: TokenBucket) -> Self {
+        self.owner.buckets.insert(policy.into(), bucket);
         self
     }
 
@@ -341,6 +361,16 @@ pub fn local(policy: &str, most: u64, cost: u64) -> PopLimit {
 pub fn window(policy: &str, most: u64, cost: u64, on_error: OnError) -> PopLimit {
     let measure = Measure::Window { window: minute(most), tolerance_ppm: 0, ledger: SHARD, on_error };
     limit(policy, cost, measure)
+}
+
+/// A hundred tokens at once, and one more per so many milliseconds.
+pub fn hundred(per_ms: u64) -> TokenBucket {
+    TokenBucket::new(100, Refill::new(1, per_ms).unwrap()).unwrap()
+}
+
+/// A bucket over all points of presence.
+pub fn bucket(policy: &str, bucket: TokenBucket, cost: u64, on_error: OnError) -> PopLimit {
+    limit(policy, cost, Measure::Bucket { bucket, ledger: SHARD, on_error })
 }
 
 /// A calendar quota.

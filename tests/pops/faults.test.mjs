@@ -6,9 +6,10 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { problem, retryAfter } from '../worker/support/fields.mjs';
-import { randomOf, startPops, TOKEN, until } from './harness.mjs';
+import { randomOf, skewUnavailable, startPops, TOKEN, until } from './harness.mjs';
 import { tenants } from './support/tenants.mjs';
 
+const HOUR = 3_600_000;
 const CHUNK = 5;
 /** A window that does not end during a test, unless the test runs at the one moment in a month. */
 const LONG = '30d';
@@ -104,38 +105,45 @@ describe('between points of presence and their ledger', { concurrency: 3 }, () =
       assert.deepEqual([books.forfeited, books.spent, units(pops)], [0, 1_000, 1_000]);
     });
 
-    test('hangs: every request is answered in its time, and what was late is not lost', async (t) => {
-      const policies = [window('open', 500, { on_error: 'open' }), window('closed', 500), monthly(1_000)];
-      const pops = await start(t, policies, { timeLimit: '1s' });
-      const [a, b] = pops.all;
-      for (const pop of [a, b]) for (const { name } of policies) await reached(pop, name);
-      process.kill(pops.ledger.pid, 'SIGSTOP');
-      t.after(() => pops.ledger.pid && process.kill(pops.ledger.pid, 'SIGCONT'));
+    for (const step of [0, -HOUR]) {
+      test(`hangs${step ? ', while the clock of a point of presence stands still' : ''}: every request is answered in its time, and what was late is not lost`, { skip: step ? skewUnavailable : false }, async (t) => {
+        const policies = [window('open', 500, { on_error: 'open' }), window('closed', 500), monthly(1_000)];
+        const pops = await start(t, policies, { timeLimit: '1s' });
+        const [a, b] = pops.all;
+        for (const pop of [a, b]) for (const { name } of policies) await reached(pop, name);
+        if (step) await a.clock.step(step);
+        process.kill(pops.ledger.pid, 'SIGSTOP');
+        t.after(() => pops.ledger.pid && process.kill(pops.ledger.pid, 'SIGCONT'));
 
-      const timed = async (pop, policy) => {
-        const started = performance.now();
-        const result = await pop.check(policy, 'acme');
-        return { policy, ...result, ms: performance.now() - started };
-      };
-      const results = [];
-      for (let wave = 0; wave < 3; wave += 1) {
-        results.push(...(await Promise.all(Array.from({ length: 24 }, (_, at) => timed(pops.all[at % 2], policies[at % 3].name)))));
-      }
-      // A second for a decision, and the machine may be busy; a hang without an end would be ten minutes.
-      for (const { policy, ms } of results) assert.ok(ms < 6_000, `${policy}: ${ms} ms`);
-      const of = (policy) => results.filter((result) => result.policy === policy).map(({ status }) => status);
-      assert.deepEqual([...new Set(of('open'))], [200]);
-      assert.deepEqual([...new Set(of('closed'))], [503]);
-      assert.ok(of('monthly').includes(503) && of('monthly').every((status) => [200, 503].includes(status)), `${of('monthly')}`);
-      problem(await a.tenants.usage('acme'), 503);
+        const timed = async (pop, policy) => {
+          const started = performance.now();
+          const result = await pop.check(policy, 'acme');
+          return { policy, ...result, ms: performance.now() - started };
+        };
+        const results = [];
+        for (let wave = 0; wave < 3; wave += 1) {
+          results.push(...(await Promise.all(Array.from({ length: 24 }, (_, at) => timed(pops.all[at % 2], policies[at % 3].name)))));
+        }
+        // A second for a decision, and the machine may be busy; a hang without an end would be ten minutes.
+        for (const { policy, ms } of results) assert.ok(ms < 6_000, `${policy}: ${ms} ms`);
+        const of = (policy) => results.filter((result) => result.policy === policy).map(({ status }) => status);
+        assert.deepEqual([...new Set(of('open'))], [200]);
+        assert.deepEqual([...new Set(of('closed'))], [503]);
+        assert.ok(of('monthly').includes(503) && of('monthly').every((status) => [200, 503].includes(status)), `${of('monthly')}`);
+        problem(await a.tenants.usage('acme'), 503);
 
-      process.kill(pops.ledger.pid, 'SIGCONT');
-      for (const pop of [a, b]) for (const { name } of policies) await reached(pop, name);
-      const books = await useUp(pops);
-      const gaveUp = pops.admissions.of('monthly', 'acme').unavailable;
-      assert.deepEqual([books.forfeited, books.spent], [0, 1_000]);
-      assert.ok(units(pops) <= 1_000 && units(pops) + gaveUp >= 1_000, `${units(pops)} and ${gaveUp} without an answer`);
-    });
+        process.kill(pops.ledger.pid, 'SIGCONT');
+        for (const pop of [a, b]) for (const { name } of policies) await reached(pop, name);
+        const books = await useUp(pops);
+        const gaveUp = pops.admissions.of('monthly', 'acme').unavailable;
+        assert.deepEqual([books.forfeited, books.spent], [0, 1_000]);
+        assert.ok(units(pops) <= 1_000 && units(pops) + gaveUp >= 1_000, `${units(pops)} and ${gaveUp} without an answer`);
+        for (const pop of pops.all) {
+          const [{ requests_waiting: waiting, ledgers_out_of_reach: out }] = (await pop.report()).counters;
+          assert.deepEqual([pop.name, waiting, out], [pop.name, 0, 0]);
+        }
+      });
+    }
 
     test('is killed between a grant and its reply: the grant returns, or is obeyed, and never counts twice', async (t) => {
       const pops = await start(t, [window('exact', 10), monthly(1_000)]);
@@ -218,7 +226,7 @@ describe('between points of presence and their ledger', { concurrency: 3 }, () =
 
     for (const seed of [1, 2]) {
       test(`that are lost at random, while processes are killed: every limit holds at every moment (seed ${seed})`, async (t) => {
-        const faults = { seed, dropAsk: 0.1, dropReply: 0.15, repeat: 0.2, repeatMs: [0, 200], replyMs: [0, 60], reorder: 0.2, reorderMs: [20, 300] };
+        const faults = { seed, dropAsk: 0.15, dropReply: 0.15, repeat: 0.2, repeatMs: [0, 200], replyMs: [0, 60], reorder: 0.2, reorderMs: [20, 300] };
         const policies = [window('short', 20, { window: '4s', tolerance: 0.1 }), window('exact', 40), monthly(1_000)];
         const pops = await start(t, policies, { timeLimit: '500ms', network: faults });
         const random = randomOf(seed);
@@ -250,7 +258,7 @@ describe('between points of presence and their ledger', { concurrency: 3 }, () =
         await Promise.all(lanes);
 
         const { dropped_asks: asks, dropped_replies: replies } = pops.network.totals();
-        assert.ok(asks > 3 && replies > 3, `${asks} asks and ${replies} replies were lost`);
+        assert.ok(asks + replies > 5, `${asks} asks and ${replies} replies were lost`);
         assert.ok(byEpoch.size > 1 && byEpoch.size < 12, `${byEpoch.size} epochs`);
         for (const [epoch, admitted] of byEpoch) assert.ok(admitted <= 22, `${admitted} in epoch ${epoch}`);
         assert.ok(units(pops, 'exact') <= 40 && units(pops, 'exact') > 0, `${units(pops, 'exact')}`);
@@ -294,6 +302,20 @@ describe('between points of presence and their ledger', { concurrency: 3 }, () =
       assert.ok(units(pops) <= 1_000 && units(pops) >= 1_000 - 2 * CHUNK, `${units(pops)}`);
     });
 
+    test('gives back what it took for a request that is refused after all: the others can take it', { todo: 'it does not tell the ledger' }, async (t) => {
+      const pops = await start(t, [window('exact', 10), monthly(5)]);
+      const [a, b] = pops.all;
+      assert.equal((await b.check('monthly', 'acme', 5)).allowed, true);
+      const hold = a.link.hold({ way: 'reply', when: ({ body }) => JSON.parse(body).leases });
+      const limits = [{ policy: 'exact', key: 'acme', cost: 10 }, { policy: 'monthly', key: 'acme' }];
+      const refused = a.fetch('/v1/check', { token: TOKEN, json: { limits } });
+      await hold.arrived();
+      assert.equal((await b.check('exact', 'acme')).status, 429, 'all of it is taken as yet');
+      hold.release();
+      assert.equal((await refused).status, 429);
+      await until(() => b.check('exact', 'acme'), ({ allowed }) => allowed, { every: 200, deadline: 8_000, what: 'a unit that was given back' });
+    });
+
     test('is killed when it was idle: nothing is forfeited, and its leases return though nobody asks it', { todo: 'its start puts the alarm off, which cancels it' }, async (t) => {
       const pops = await start(t, [monthly(1_000)], { names: ['POP-A'] });
       const [a] = pops.all;
@@ -317,7 +339,7 @@ describe('between points of presence and their ledger', { concurrency: 3 }, () =
       const starts = async () => new Set((await grants()).map(({ fence }) => fence.split('-')[0]));
       assert.equal((await starts()).size, 1);
       await pops.evict();
-      const books = await until(() => audit(pops), ({ outstanding }) => outstanding === 0, { every: 250, deadline: 10_000, what: 'a return of the leases' });
+      const books = await until(() => audit(pops), ({ outstanding }) => outstanding === 0, { every: 250, deadline: 30_000, what: 'a return of the leases' });
       assert.deepEqual([books.spent, books.forfeited, units(pops)], [7, 0, 7]);
 
       await delay(3_000); // The alarm that stood by for the return comes all the same.

@@ -18,7 +18,7 @@ const LATE_MS = 5_000;
 /** DESIGN 4, E3: whose clock stands still follows after so many refusals. One more may be under way. */
 const MOST_REFUSED = 64 + 1;
 const PAUSE_MS = 50;
-/** One there, further than back, and back again. */
+/** Back, ahead of where it was, and back again. */
 const STEPS = [-HOUR, 2 * HOUR, -HOUR];
 
 const window = { algorithm: 'fixed-window', scope: 'global', window: `${WINDOW_MS / 1_000}s`, limit: LIMIT, identity: 'tenant', on_error: 'closed' };
@@ -44,14 +44,15 @@ class Watched {
     Object.assign(this, { name, key, most, at });
   }
 
-  /** Puts one request to `pop`, and waits a little if it was refused. */
-  async ask(pops, pop) {
+  /** Puts one request to `pop`, and waits for `pauseMs` if it was refused. */
+  async ask(pops, pop, pauseMs = PAUSE_MS) {
     const sent = Date.now();
     const open = Math.floor((sent + pops.ledger.clock.offset) / WINDOW_MS);
     const result = await pop.check(this.name, this.key).catch(() => null);
     this.epochs.add(pop.name, 1, result);
     if (result?.epoch) this.results.push({ pop: pop.name, sent, heard: Date.now(), open, ...result });
-    if (!result?.allowed) await delay(PAUSE_MS);
+    if (!result?.allowed) await delay(pauseMs);
+    return result;
   }
 
   /** The epochs since `since` in which each point of presence that asks was refused. */
@@ -112,7 +113,7 @@ const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 60_00
 const STEP = /"sluicegate":"clock-step"/;
 const stepsIn = (log) => log.matching(STEP).map((line) => JSON.parse(line.slice(line.indexOf('{'))));
 
-/** A process has logged steps like `expected`, at `least` one object each. */
+/** A process has logged steps like those `expected`, with their kind and size, and no others. */
 async function logged(server, expected) {
   const kinds = (steps) => new Set(steps.map(({ kind, stepped_ms: ms }) => `${kind} ${Math.round(ms / HOUR)}`));
   const wanted = new Set(expected.map((ms) => `${ms < 0 ? 'wall-step-back' : 'wall-ahead'} ${ms / HOUR}`));
@@ -211,7 +212,7 @@ function opened({ watched, since, until, say }) {
   for (const ms of longest) assert.ok(ms <= 2 * WINDOW_MS + LATE_MS, `no epoch began for ${ms} ms`);
 }
 
-describe('wall clocks step by hours under traffic', { concurrency: 3, skip: skewUnavailable || (!isBuilt() && 'the worker is not built') }, () => {
+describe('wall clocks step by hours under traffic', { concurrency: 4, skip: skewUnavailable || (!isBuilt() && 'the worker is not built') }, () => {
   test('at a point of presence: it follows the ledger, and says what its clock did', async (t) => {
     const pops = await drill(t, (all) => [all.pop('POP-A')], async (phase) => {
       followed(phase, ['POP-A', 'POP-B']);
@@ -241,4 +242,42 @@ describe('wall clocks step by hours under traffic', { concurrency: 3, skip: skew
     });
     for (const one of pops.processes) await logged(one, STEPS);
   });
+
+  test('a point of presence whose clock stands still follows after 64 refusals at the latest', async (t) => {
+    const pops = await startPops(t, { limits, pops: ['POP-A'] });
+    const pop = pops.pop('POP-A');
+    const watched = new Watched('exact', 'a', { at: ['POP-A'] });
+    await watched.ask(pops, pop);
+    const stopped = Date.now();
+    const hold = setInterval(() => void pop.clock.set(stopped - Date.now()), 20);
+    t.after(() => clearInterval(hold));
+    // Three that it was told of by refusals alone.
+    await until(() => watched.ask(pops, pop, 0).then(() => watched.usedSince(stopped)), (epochs) => epochs >= 4, { every: 0, deadline: 90_000, what: 'four epochs, used up' });
+    const late = watched.mostLate('POP-A');
+    const counts = watched.epochs.all.map(({ admitted }) => admitted);
+    t.diagnostic(`${counts.join(' ')} by epoch, ${watched.results.length} requests, at most ${late} refusals in an epoch that was over`);
+    assert.ok(late <= MOST_REFUSED, `${late} refusals in an epoch that was over`);
+    assert.ok(Math.max(...counts) <= LIMIT, `${Math.max(...counts)} in one epoch`);
+    for (const { admitted } of watched.epochs.used()) assert.ok(admitted + watched.epochs.lost >= LIMIT);
+    // It did stand still: a clock that runs is never so late.
+    assert.ok(late > 2, `only ${late} refusals were late`);
+  });
+
+  for (const [where, of] of [['a point of presence', (pops) => pops.pop('POP-A')], ['the ledger', (pops) => pops.ledger]]) {
+    test(`at ${where}, back an hour while nobody asks: the first to come is let through when it would have been, or two windows later`, async (t) => {
+      const pops = await startPops(t, { limits, pops: ['POP-A'] });
+      const pop = pops.pop('POP-A');
+      const watched = new Watched('exact', 'a', { at: ['POP-A'] });
+      await until(() => watched.ask(pops, pop), (result) => result?.allowed === false, { every: 0 });
+      await of(pops).clock.step(-HOUR);
+      await delay(WINDOW_MS);
+      const started = performance.now();
+      const before = watched.results.length;
+      await until(() => watched.ask(pops, pop), (result) => result?.allowed, { every: 0, deadline: 30_000, what: 'a unit' });
+      const [waited, refused] = [performance.now() - started, watched.results.length - before - 1];
+      t.diagnostic(`${refused} refusals, ${Math.round(waited)} ms`);
+      if (where === 'the ledger') assert.ok(waited <= 2 * WINDOW_MS + LATE_MS, `${waited} ms`);
+      else assert.ok(refused <= MOST_REFUSED && waited <= LATE_MS, `${refused} refusals, ${waited} ms`);
+    });
+  }
 });

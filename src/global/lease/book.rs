@@ -153,8 +153,7 @@ impl LeaseBook {
         let before = self.totals.clone();
         self.book(&mut entry, &ask.have);
         entry.heard_in = terms.serial;
-        let holders = self.holders.values().filter(|other| other.heard_in == terms.serial).count() as u64 + 1;
-        let mut reply = self.grant(ask, terms, holders, now, fences);
+        let mut reply = self.grant(ask, terms, now, fences);
         reply.confirmed = ask.have.iter().filter(|have| have.is_final).map(|have| have.fence).collect();
         if let Some(Grant { fence, amount }) = reply.grant {
             let serial = terms.serial;
@@ -209,10 +208,11 @@ impl LeaseBook {
         &mut self,
         ask: &LeaseAskItem,
         terms: &Terms,
-        holders: u64,
         now: SteadyMs,
         fences: &mut FenceSource,
     ) -> LeaseReplyItem {
+        let unspent = self.unspent(terms.serial, &ask.have);
+        let holders = self.holders.values().filter(|other| other.heard_in == terms.serial).count() as u64 + 1;
         let reply = LeaseReplyItem {
             quota: ask.quota.clone(),
             n: ask.n,
@@ -224,12 +224,13 @@ impl LeaseBook {
         let Some(open) = open else { return reply };
         let free = terms.limit.saturating_sub(open.committed());
         let min = ask.min.clamp(1, ask.want.max(1));
-        let scarce = self.unmet.is_scarce(free, open.outstanding, now);
+        let out = open.outstanding.saturating_add(unspent);
+        let scarce = self.unmet.is_scarce(free, out, now);
         let request = Request { free, limit: terms.limit, want: ask.want, min, holders, scarce };
         let amount = grant_size(request);
         let drained = ask.want > 0 && amount == 0;
         if drained {
-            self.unmet.refused(min, free.saturating_add(open.outstanding), now);
+            self.unmet.refused(min, free.saturating_add(out), now);
         } else if ask.want > 0 {
             self.unmet.filled(min);
         }
@@ -238,8 +239,16 @@ impl LeaseBook {
             open.grant(amount);
         }
         let free = free.saturating_sub(amount);
-        let scarce = self.unmet.is_scarce(free, open.outstanding, now);
+        let scarce = self.unmet.is_scarce(free, out.saturating_add(amount), now);
         LeaseReplyItem { grant, free, scarce, drained, ..reply }
+    }
+
+    /// Units of the open serial that holders have written off and not spent, as they listed them last; the
+    /// one that asks lists what it has in `have`. The book has them as spent, and the holders can return them.
+    fn unspent(&self, serial: u64, have: &[ListedLease]) -> u64 {
+        let listed = self.holders.values().flat_map(|other| &other.listed).chain(have);
+        let open = listed.filter(|lease| lease.serial == serial && !lease.is_final);
+        open.fold(0, |sum, lease| sum.saturating_add(lease.unspent.min(lease.off)))
     }
 
     /// Units of the open serial that holders have: the fences of leases that are open.

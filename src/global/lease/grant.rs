@@ -39,6 +39,8 @@ pub(super) fn grant_size(request: Request) -> u64 {
 
 /// The largest wait that could not be met although the units for it exist: they are out. While it
 /// stands, replies say `scarce`. Only a hint, and not stored.
+///
+/// Out is here what is outstanding, and what was written off and not spent: the holder can return both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Unmet {
     min: u64,
@@ -47,13 +49,13 @@ pub(super) struct Unmet {
 
 impl Unmet {
     /// Whether someone waits for more than is free.
-    pub fn is_scarce(&self, free: u64, outstanding: u64, now: SteadyMs) -> bool {
-        self.min > free && outstanding > 0 && now.since(self.at) < UNMET_FOR_MS
+    pub fn is_scarce(&self, free: u64, out: u64, now: SteadyMs) -> bool {
+        self.min > free && out > 0 && now.since(self.at) < UNMET_FOR_MS
     }
 
-    /// An ask for at least `min` was refused, although `unspent` units are free or out.
-    pub fn refused(&mut self, min: u64, unspent: u64, now: SteadyMs) {
-        if min > unspent {
+    /// An ask for at least `min` was refused, although `exist` units are free or out.
+    pub fn refused(&mut self, min: u64, exist: u64, now: SteadyMs) {
+        if min > exist {
             return;
         }
         let stale = now.since(self.at) >= UNMET_FOR_MS;

@@ -256,7 +256,7 @@ impl LeaseHolder {
     /// Makes the next ask. `stored` are all the rows in storage, read in this turn: a read that fails
     /// because a newer instance runs must fail the turn. It supersedes any ask before it.
     pub fn ask(&mut self, stored: &[LeaseRow], waiting: Waiting, now: SteadyMs) -> LeaseAskItem {
-        let have: Vec<_> = stored.iter().map(|row| row.listed(self.purse.tell(row))).collect();
+        let have: Vec<_> = stored.iter().map(|row| self.purse.list(row)).collect();
         let left = self.purse.left();
         let (mut want, mut min) = (waiting.sum.saturating_sub(left), waiting.least.saturating_sub(left));
         if waiting.sum == 0 && self.is_running_out() {

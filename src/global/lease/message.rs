@@ -111,6 +111,10 @@ pub struct ListedLease {
     /// Units among them that a crash took: written off, and perhaps not spent.
     #[serde(default)]
     pub lost: u64,
+    /// Units written off and not spent, as far as the holder knows when it asks. They count as spent all the
+    /// same: it only tells the ledger that there is something to be had for those who wait.
+    #[serde(default)]
+    pub unspent: u64,
     /// True when `off` will not change any more.
     #[serde(rename = "final")]
     pub is_final: bool,

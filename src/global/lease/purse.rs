@@ -1,6 +1,7 @@
 //! The leases that one start of a holder spends from.
 
 use super::holder::SpentUnits;
+use super::message::ListedLease;
 use super::row::{LeaseRow, LeaseWrite};
 use crate::fence::Fence;
 
@@ -145,14 +146,14 @@ impl Purse {
         writes
     }
 
-    /// Whether a stored row is final, which the ledger is about to be told.
-    pub fn tell(&mut self, row: &LeaseRow) -> bool {
+    /// A stored row as the ledger is about to be told of it: perhaps that it is final.
+    pub fn list(&mut self, row: &LeaseRow) -> ListedLease {
         match self.held.iter_mut().find(|held| held.row.fence == row.fence) {
             Some(held) => {
                 held.told |= held.left() == 0;
-                held.told
+                row.listed(row.off.saturating_sub(held.used), held.told)
             }
-            None => row.is_over(),
+            None => row.listed(0, row.is_over()),
         }
     }
 

@@ -67,9 +67,9 @@ impl LeaseRow {
         self.closed || self.off >= self.amount
     }
 
-    pub(super) const fn listed(&self, is_final: bool) -> ListedLease {
+    pub(super) const fn listed(&self, unspent: u64, is_final: bool) -> ListedLease {
         let Self { fence, serial, amount, off, lost, .. } = *self;
-        ListedLease { fence, serial, amount, off, lost, is_final }
+        ListedLease { fence, serial, amount, off, lost, unspent, is_final }
     }
 }
 

@@ -39,7 +39,7 @@ export class Server {
   #child;
   #exited;
   #ports = new Map();
-  #agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
+  #agent = new http.Agent({ keepAlive: true, maxSockets: 256, timeout: 3_000 });
   #options;
 
   /**
