@@ -120,9 +120,9 @@ impl Leases {
         self.forgot |= self.quotas.len() < before;
     }
 
-    /// The quotas that want to be looked at by now.
-    pub fn due_now(&self, now: SteadyMs) -> Vec<QuotaName> {
-        let due = |quota: &Quota| quota.holder.next_tick().is_some_and(|at| at <= now);
+    /// The quotas that want to be looked at by then.
+    pub fn due_by(&self, until: SteadyMs) -> Vec<QuotaName> {
+        let due = |quota: &Quota| quota.holder.next_tick().is_some_and(|at| at <= until);
         self.quotas.iter().filter(|(_, quota)| due(quota)).map(|(name, _)| name.clone()).collect()
     }
 

@@ -51,6 +51,8 @@ pub struct PopReport {
     pub cap_keys: usize,
     /// Keys with leased tokens.
     pub token_keys: usize,
+    /// Tokens that can be spent without asking.
+    pub tokens_in_hand: u64,
     /// Quotas in memory.
     pub quotas: usize,
     /// Leases that can be spent from.

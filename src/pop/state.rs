@@ -314,6 +314,7 @@ impl Pop {
             keys: self.counter.keys(),
             cap_keys: self.holders.caps.keys(),
             token_keys: self.holders.tokens.keys(),
+            tokens_in_hand: self.holders.tokens.all_in_hand(self.beat.now()),
             quotas: self.leases.quotas.len(),
             leases_open: holders().map(|holder| holder.leases().count() as u64).sum(),
             units_in_hand: holders().fold(0, |sum: u64, holder| sum.saturating_add(holder.in_hand())),

@@ -76,7 +76,8 @@ impl Pop {
         while let Some(id) = self.links.overdue(self.beat, self.settings.ask_limit_ms) {
             self.fail_ask(id, host);
         }
-        if super::earlier(self.leases.due, self.retry_at).is_some_and(|due| due <= now) {
+        let is_due = super::earlier(self.leases.due, self.retry_at).is_some_and(|due| due <= now);
+        if is_due || (self.leases.due.is_some() && self.counter.is_frozen()) {
             self.look_at_quotas(host);
         }
         for ledger in self.holders.tick(now) {
@@ -98,7 +99,9 @@ impl Pop {
         if has_lost {
             self.begin(host);
         }
-        for name in self.leases.due_now(now) {
+        // Where timers stand still, whoever comes looks at everything.
+        let until = if self.counter.is_frozen() { SteadyMs(u64::MAX) } else { now };
+        for name in self.leases.due_by(until) {
             self.tick_quota(&name, host);
         }
         if now.since(self.swept_at) >= SWEEP_EVERY_MS {

@@ -195,9 +195,6 @@ impl<R: Rules> World<R> {
             if total.caps > ceiling {
                 return Err(format!("the caps sum to {} of {ceiling}", total.caps));
             }
-            if total.known > total.caps {
-                return Err(format!("{} are known of caps of {}", total.known, total.caps));
-            }
         }
         let mut sums: BTreeMap<(Epoch, u64), u64> = BTreeMap::new();
         for pop in &self.pops {
@@ -220,6 +217,9 @@ impl<R: Rules> World<R> {
             if sum > total.caps || sum > stored {
                 return Err(format!("caps of {sum} are out, {} in the books, {stored} stored", total.caps));
             }
+            if total.known > total.caps {
+                return Err(format!("{} are known of caps of {}", total.known, total.caps));
+            }
         }
         Ok(())
     }
@@ -230,8 +230,7 @@ impl<R: Rules> World<R> {
     }
 }
 
-/// The Ledger forgets nothing that it knew, grants nothing when it knows of the limit, and keeps what is out
-/// within the slack.
+/// The Ledger grants nothing when it knows of the limit, and keeps what is out within the slack.
 fn check_grants(
     limit: CapLimit,
     before: &[sluicegate::global::CapTotals],
@@ -240,9 +239,6 @@ fn check_grants(
     for now in after {
         let same = |was: &&sluicegate::global::CapTotals| (was.epoch, was.r#gen) == (now.epoch, now.r#gen);
         let (known, caps) = before.iter().find(same).map_or((0, 0), |was| (was.known, was.caps));
-        if now.known < known {
-            return Err(format!("{known} were known, and now {}", now.known));
-        }
         if now.caps > caps && known >= limit.limit() {
             return Err(format!("granted although {known} of {} were known", limit.limit()));
         }
@@ -293,9 +289,10 @@ impl<R: Rules> Shard<R> {
         Ok(())
     }
 
-    /// What is known and granted, in each epoch in which anything is.
+    /// What is known and granted, in each epoch that is not over.
     fn sums(&self) -> Vec<(Epoch, u64, u64)> {
-        let totals = self.ledger.totals(&key()).into_iter().filter(|total| total.caps > 0);
+        let totals = self.ledger.totals(&key()).into_iter();
+        let totals = totals.filter(|total| total.caps > 0 && total.epoch.0 >= self.told);
         totals.map(|total| (total.epoch, total.known, total.caps)).collect()
     }
 }

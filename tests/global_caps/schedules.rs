@@ -198,3 +198,45 @@ fn a_refund_does_not_hand_a_unit_out_twice() {
     assert_eq!(caps_after::<Standard>(), 2);
     assert_eq!(caps_after::<NoCeiling>(), 3);
 }
+
+/// Two holders took 20 and 30, and the Ledger leaves memory. What one of them reports then is part of what was
+/// known, and hides nothing of what the other took.
+#[test]
+fn what_was_known_before_a_restart_counts_once() {
+    use super::support::key;
+    use sluicegate::global::rules::{Rules, Standard};
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Twice;
+    impl Rules for Twice {
+        fn still_known(known: u64, _: u64) -> u64 {
+            known
+        }
+    }
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Hidden;
+    impl Rules for Hidden {
+        fn still_known(_: u64, _: u64) -> u64 {
+            0
+        }
+    }
+
+    fn known_after<R: Rules>() -> [u64; 2] {
+        let limit = limit(1_000, 10_000);
+        let mut shard: Shard<R> = Shard::new(limit);
+        let mut pops: [Pop<R>; 2] = [Pop::new(1), Pop::new(2)];
+        let take = |shard: &mut Shard<R>, pop: &mut Pop<R>, units| {
+            // More than any slack: each asks.
+            assert!(pop.decide(shard, limit, units).decision.allowed());
+            shard.ledger.totals(&key())[0].known
+        };
+        take(&mut shard, &mut pops[0], 20);
+        assert_eq!(take(&mut shard, &mut pops[1], 30), 50);
+        shard.evict();
+        [take(&mut shard, &mut pops[0], 20), take(&mut shard, &mut pops[1], 20)]
+    }
+
+    assert_eq!(known_after::<Standard>(), [70, 90]);
+    assert_eq!(known_after::<Twice>(), [90, 140]);
+    assert_eq!(known_after::<Hidden>(), [40, 90]);
+}

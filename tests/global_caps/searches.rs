@@ -92,9 +92,9 @@ fn restarts_after_settling_and_units_stored_ahead() {
         "settle, ahead",
         Setup {
             settles: 2,
-            crashes: 2,
+            crashes: 1,
             ahead_ppm: 500_000,
-            requests: 3,
+            requests: 2,
             holders: 1,
             ..plain(limit(3, 340_000))
         },

@@ -315,3 +315,64 @@ fn no_give_back_goes_below_what_an_earlier_start_wrote_off() {
     sim.ask(0, 0);
     assert_eq!(sim.live(0).give_back(&receipt), 0);
 }
+
+/// Half a second at a time: the second of two is refused until it gets something; the first has all of its
+/// lease written off, and is used as often as that says. How long that takes, in milliseconds.
+fn refused_for(every_ms: Option<u64>) -> Option<u64> {
+    let mut sim = Sim::new(100, 20, 2);
+    sim.exchange(0, 20);
+    assert!(sim.request(0, 1));
+    // The ledger takes all of it for spent.
+    sim.exchange(0, 0);
+    assert!((0..80).all(|_| sim.request(1, 1)));
+    sim.exchange(1, 0);
+    let totals = sim.book.open_totals();
+    assert_eq!((totals.spent, totals.outstanding), (100, 0));
+    let got = (0..80).find(|step| {
+        if every_ms.is_some_and(|every_ms| step * 500 % every_ms == 0) {
+            sim.request(0, 1);
+            sim.tick(0);
+        }
+        sim.wait(500);
+        sim.request(1, 1)
+    });
+    sim.drain(1);
+    assert_eq!((sim.admitted(), sim.book.open_totals().forfeited), (100, 0));
+    got.map(|step| step * 500)
+}
+
+#[test]
+fn what_one_has_written_off_and_not_spent_is_there_for_others() {
+    // Used now and then, it is told; not used at all, it returns its lease after ten seconds.
+    for every_ms in [500, 2_500, 4_000, 6_000, 9_000] {
+        let waited = refused_for(Some(every_ms));
+        assert!(waited.is_some_and(|ms| ms <= 10_000), "used every {every_ms} ms: {waited:?}");
+    }
+    let waited = refused_for(None);
+    assert!(waited.is_some_and(|ms| ms <= 15_000), "not used: {waited:?}");
+}
+
+#[test]
+fn one_in_constant_use_is_served_while_another_waits_for_more_than_is_free() {
+    // Ten requests a second at one place; fifty units at a time are wanted at the other.
+    let mut sim = Sim::new(1_000, 20, 2);
+    sim.exchange(0, 960);
+    assert!(sim.request(1, 1));
+    let (mut served, mut large) = (0, 0);
+    let before = sim.asks;
+    for step in 0.. {
+        sim.pass(100);
+        if !sim.request(0, 1) {
+            break;
+        }
+        served += 1;
+        if sim.tick(0) {
+            sim.exchange(0, 0);
+        }
+        large += u64::from(step % 10 == 0 && sim.request(1, 50));
+    }
+    assert_eq!((sim.admitted(), sim.book.open_totals().outstanding), (1 + served + 50 * large, 0));
+    assert!(large > 5 && sim.admitted() >= 950, "{large}, {served}");
+    let asks = sim.asks - before;
+    assert!(asks <= served / 2, "{asks} asks for {served} requests");
+}

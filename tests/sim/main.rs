@@ -2,6 +2,7 @@
 //! earlier drafts of the protocols failed at, and limiters that break theirs on the same traffic.
 #![cfg(not(target_arch = "wasm32"))]
 
+mod buckets;
 mod epochs;
 mod naive;
 mod quotas;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use sluicegate::clock::WallMs;
 use sluicegate::ledger::TenantOp;
-use sluicegate::sim::{Fault, Pace, Place, Scenario, Simulation, Stream, Zones};
+use sluicegate::sim::{Fault, Pace, Place, Scenario, Simulation, Stream, Tally, Zones};
 
 use super::support::*;
 use super::worlds::{config_with_cases, world};
@@ -104,14 +104,34 @@ fn an_idle_lease_is_returned() {
     assert_eq!(tally.admitted_units, 200, "{tally:?}");
 }
 
-/// A point of presence that is used now and then keeps no more from others than the chunk it has written off,
-/// which its Ledger takes for spent until it is written back and told.
+/// A point of presence that is used now and then keeps nothing from others: what it has written off and not
+/// spent it returns when it is told that somebody waits; and an idle one by itself.
 #[test]
-fn a_slow_point_of_presence_hoards_no_more_than_a_chunk() {
-    let slow = Stream::new("quota", 60_000, Pace::Steady { gap_us: 4_000_000 }, Place::Pop(0));
-    let busy = Stream::new("quota", 60_000, Pace::Steady { gap_us: 2_500 }, Place::Pop(1));
-    let tally = run(with(scenario(&quota(10_000, DAY), 3), [slow, busy]), 40_000).tally;
-    assert!(tally.admitted_units >= 10_000 - 20, "{tally:?}");
+fn a_slow_point_of_presence_hoards_nothing() {
+    let slow = |from_ms, gap_ms: u64, until_ms| Stream {
+        from_ms,
+        ..Stream::new("quota", until_ms, Pace::Steady { gap_us: gap_ms * 1_000 }, Place::Pop(0))
+    };
+    // Four hundred a second: nothing is left for the busy one after some 25 seconds.
+    let busy = || Stream::new("quota", 60_000, Pace::Steady { gap_us: 2_500 }, Place::Pop(1));
+    let often = [500, 1_500, 4_000].map(|gap_ms| (slow(1_000, gap_ms, 60_000), 6_000));
+    let seldom = (0..9).map(|from| (slow(500 + from * 1_000, 9_000, 60_000), 10_000));
+    let no_more = (6..9).map(|from| (slow(500 + from * 1_000, 8_000, 25_000), 11_000));
+    for (slow, within_ms) in often.into_iter().chain(seldom).chain(no_more) {
+        let mut world = Simulation::new(with(scenario(&quota(10_000, DAY), 3), [slow.clone(), busy()]));
+        let mut times = [24_000, 24_000];
+        for (time, done) in
+            times.iter_mut().zip([|t: &Tally| t.refused > 0, |t: &Tally| t.admitted_units == 10_000])
+        {
+            while !done(&world.report().policies[0].tally) {
+                assert!(*time < 55_000, "units are stuck: {slow:?}, {:?}", world.report());
+                *time += 100;
+                world.run_until(*time);
+            }
+        }
+        let [refused_at, used_up_at] = times;
+        assert!(used_up_at <= refused_at + within_ms, "{refused_at} to {used_up_at}: {slow:?}");
+    }
 }
 
 /// One request each 15 s: an eviction after each of them once cost a chunk.

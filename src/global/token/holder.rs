@@ -174,6 +174,11 @@ impl<R: TokenRules> TokenHolder<R> {
         hand.map_or(0, |hand| hand.left(now))
     }
 
+    /// Tokens of all keys that can be spent now without asking.
+    pub fn all_in_hand(&self, now: SteadyMs) -> u64 {
+        self.links.values().fold(0, |sum, link| sum.saturating_add(link.in_hand(now)))
+    }
+
     /// The lease of `key` and what became of it.
     pub fn lease(&self, ledger: &str, key: &TokenKey) -> Option<TokenLease> {
         self.links.get(ledger).and_then(|link| link.hand(key)).and_then(Hand::lease)

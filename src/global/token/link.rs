@@ -96,6 +96,11 @@ impl<R: TokenRules> Link<R> {
         self.keys.get(key)
     }
 
+    /// Tokens that can be spent now, of all keys.
+    pub fn in_hand(&self, now: SteadyMs) -> u64 {
+        self.keys.values().fold(0, |sum, hand| sum.saturating_add(hand.left(now)))
+    }
+
     /// True when an ask is due that need not wait for another.
     pub fn wants_ask(&self) -> bool {
         self.in_flight.is_none() && !(self.queue.is_empty() && self.due.is_empty())
