@@ -64,6 +64,7 @@ pub(super) struct Want {
     pub holder: HolderId,
     pub n: u64,
     pub wait: u64,
+    pub least: u64,
     pub rate: u64,
 }
 
@@ -125,7 +126,9 @@ impl Book {
         }
         row.n = want.n;
         let need = row.net().saturating_add(want.wait);
-        row.cap = row.cap.saturating_add(R::waiting_grant(&standing, need.saturating_sub(row.cap)));
+        let units = R::waiting_grant(&standing, need.saturating_sub(row.cap));
+        let spare = row.cap.saturating_sub(row.net());
+        row.cap = row.cap.saturating_add(R::useful(units, spare, want.least));
         row.presumed = R::presumed(need, row.cap, row.given);
         let standing = self.standing(limit);
         if let Some(row) = self.rows.get_mut(&want.holder) {

@@ -167,7 +167,7 @@ impl<R: Rules> CapLedger<R> {
         }
         let book = key.books.entry(at.epoch).or_default();
         book.make_room(ask.holder, settings.max_holders);
-        let want = Want { holder: ask.holder, n: ask.n, wait: item.wait, rate: item.rate };
+        let want = Want { holder: ask.holder, n: ask.n, wait: item.wait, least: item.least, rate: item.rate };
         book.grant::<R>(limit, want);
         let (cap, others) = (book.cap(ask.holder), book.others(ask.holder));
         let full = book.standing(limit).is_full();

@@ -6,7 +6,7 @@ use super::message::{CAP_WIRE_VERSION, CapAsk, CapAskItem, CapBook, CapKey, CapR
 use super::pages::Pages;
 use super::rules::Rules;
 use super::verdict::{CapAnswer, CapReceipt, CapSettled, CapVerdict, Ticket};
-use super::{CapLimit, CapReplyItem};
+use super::{CapLimit, CapReplyItem, Waiting};
 use crate::Cost;
 use crate::clock::SteadyMs;
 use crate::window::{Epoch, WindowMs};
@@ -188,7 +188,7 @@ impl<R: Rules> Link<R> {
         while items.len() < MOST_ITEMS {
             let Some(key) = self.due.pop_front() else { break };
             if self.keys.get(&key).is_some_and(|pages| pages.due) {
-                items.extend(self.ask_item(key, 0, now));
+                items.extend(self.ask_item(key, Waiting::default(), now));
             }
         }
         if items.is_empty() {
@@ -199,14 +199,14 @@ impl<R: Rules> Link<R> {
     }
 
     /// Makes the requests that wait part of ask `n`, in the order they came, up to as many keys as it holds.
-    fn gather_waits(&mut self, n: u64) -> BTreeMap<CapKey, u64> {
-        let mut waits: BTreeMap<CapKey, u64> = BTreeMap::new();
+    fn gather_waits(&mut self, n: u64) -> BTreeMap<CapKey, Waiting> {
+        let mut waits: BTreeMap<CapKey, Waiting> = BTreeMap::new();
         for waiter in &mut self.queue {
-            let cost = waiter.request.cost.get();
+            let cost = waiter.request.cost;
             if let Some(wait) = waits.get_mut(&waiter.request.key) {
-                *wait = wait.saturating_add(cost);
+                *wait = wait.and(cost);
             } else if waits.len() < MOST_ITEMS {
-                waits.insert(waiter.request.key.clone(), cost);
+                waits.insert(waiter.request.key.clone(), Waiting::default().and(cost));
             } else {
                 continue;
             }
@@ -216,7 +216,7 @@ impl<R: Rules> Link<R> {
         waits
     }
 
-    fn ask_item(&mut self, key: CapKey, wait: u64, now: SteadyMs) -> Option<CapAskItem> {
+    fn ask_item(&mut self, key: CapKey, waiting: Waiting, now: SteadyMs) -> Option<CapAskItem> {
         let told = self.told.get(&key.window_ms);
         let pages = self.keys.get_mut(&key)?;
         pages.due = false;
@@ -227,7 +227,8 @@ impl<R: Rules> Link<R> {
             .filter(|(_, page)| page.taken > 0)
             .map(|(epoch, page)| CapBook { epoch, taken: page.taken, given: page.given })
             .collect();
-        Some(CapAskItem { r#gen: pages.r#gen(), key, books, epoch, wait, rate })
+        let Waiting { sum: wait, least } = waiting;
+        Some(CapAskItem { r#gen: pages.r#gen(), key, books, epoch, wait, least, rate })
     }
 
     /// Takes in a reply, and decides what waited for it.

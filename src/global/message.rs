@@ -131,6 +131,10 @@ pub struct CapAskItem {
     /// The sum of the costs of the requests that wait for this ask.
     #[serde(default)]
     pub wait: u64,
+    /// The smallest of these costs; 0 where it is not known. A grant that lets none of them through is of
+    /// no use, and would be missing elsewhere until the epoch ends.
+    #[serde(default)]
+    pub least: u64,
     /// Units taken since the last ask.
     #[serde(default)]
     pub rate: u64,

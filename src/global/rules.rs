@@ -101,6 +101,12 @@ pub trait Rules: Clone + Debug + PartialEq + Eq {
         short.min(standing.limit.limit().saturating_sub(standing.known)).min(standing.room())
     }
 
+    /// What is granted of `units` to a holder with `spare` units above what it took: nothing, where even the
+    /// smallest request that waits would not fit. They would be out of everybody's reach until the epoch ends.
+    fn useful(units: u64, spare: u64, least: u64) -> u64 {
+        if spare.saturating_add(units) < least { 0 } else { units }
+    }
+
     /// What a holder of `cap` is presumed to have taken once the reply is on its way.
     fn presumed(need: u64, cap: u64, given: u64) -> u64 {
         need.min(cap).saturating_add(given)

@@ -24,6 +24,7 @@ fn asks() -> impl Strategy<Value = CapAsk> {
             books: books.into_iter().map(book).collect(),
             epoch: None,
             wait,
+            least: rate,
             rate,
         };
         let items = items.into_iter().map(item).collect();

@@ -11,7 +11,11 @@ use super::support::key;
 /// An ask that only reports, in epoch 10.
 pub fn report(holder: u64, n: u64, taken: u64, given: u64) -> CapAsk {
     let books = vec![CapBook { epoch: Epoch(10), taken, given }];
-    ask(holder, n, CapAskItem { key: key(), r#gen: 0, books, epoch: Some(Epoch(10)), wait: 0, rate: 0 })
+    ask(
+        holder,
+        n,
+        CapAskItem { key: key(), r#gen: 0, books, epoch: Some(Epoch(10)), wait: 0, least: 0, rate: 0 },
+    )
 }
 
 pub fn ask(holder: u64, n: u64, item: CapAskItem) -> CapAsk {
@@ -21,7 +25,7 @@ pub fn ask(holder: u64, n: u64, item: CapAskItem) -> CapAsk {
 #[test]
 fn the_messages_are_the_json_that_the_design_names() {
     let ask = report(0xdead_beef_0000_0001, 3, 5, 1);
-    let text = r#"{"v":1,"holder":"deadbeef00000001","n":3,"items":[{"policy":"api","key":"00000000000000000000000000000007","window_ms":60000,"gen":0,"books":[{"epoch":10,"taken":5,"given":1}],"epoch":10,"wait":0,"rate":0}]}"#;
+    let text = r#"{"v":1,"holder":"deadbeef00000001","n":3,"items":[{"policy":"api","key":"00000000000000000000000000000007","window_ms":60000,"gen":0,"books":[{"epoch":10,"taken":5,"given":1}],"epoch":10,"wait":0,"least":0,"rate":0}]}"#;
     assert_eq!(serde_json::to_string(&ask).unwrap(), text);
     assert_eq!(serde_json::from_str::<CapAsk>(text).unwrap(), ask);
 

@@ -55,7 +55,7 @@ mutation!(
 );
 mutation!(
     /// What is left is enough, whatever the cost.
-    AnyCost, a_cost_that_is_not_looked_at, Setup { costs: &[2], ..alone(limit(3, 0), 2) }, "admitted in",
+    AnyCost, a_cost_that_is_not_looked_at, Setup { costs: &[3], ..alone(limit(4, 250_000), 2) }, "admitted in",
     { fn fits(cap: u64, taken: u64, given: u64, _: u64) -> bool { taken - given < cap } }
 );
 mutation!(

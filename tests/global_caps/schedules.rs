@@ -240,3 +240,14 @@ fn what_was_known_before_a_restart_counts_once() {
     assert_eq!(known_after::<Twice>(), [90, 140]);
     assert_eq!(known_after::<Hidden>(), [40, 90]);
 }
+
+/// A request for more than is left takes nothing from the others: what is left stays within their reach.
+#[test]
+fn what_does_not_suffice_for_a_request_is_not_granted_to_its_holder() {
+    let limit = limit(10, 0);
+    let mut shard: Shard = Shard::new(limit);
+    let (mut one, mut two): (Pop, Pop) = (Pop::new(1), Pop::new(2));
+    assert!(one.decide(&mut shard, limit, 4).decision.allowed());
+    assert!(!one.decide(&mut shard, limit, 7).decision.allowed());
+    assert!(two.decide(&mut shard, limit, 6).decision.allowed());
+}

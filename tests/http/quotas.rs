@@ -186,6 +186,34 @@ fn a_check_of_a_quota_is_counted_as_its_tenant() {
     );
 }
 
+/// Another limit of the request has refused before the quota was asked: nothing is known of it then, and it
+/// is not told as empty.
+#[test]
+fn a_quota_that_was_not_asked_has_the_policys_limit_and_no_numbers() {
+    let config = config();
+    let unknown = Decision { limit: 0, remaining: 0, reset_ms: 0, grows_ms: 0, refusal: None };
+    let api = counted(named(&config, "api"), decision(limited(Some(1_000))), Some(1));
+    let results = [result(&config, unknown, DecidedBy::Nobody, None), api];
+    assert_eq!(
+        first(&results),
+        json!({
+            "policy": "monthly", "allowed": true, "limit": 10_000, "remaining": null, "reset_ms": null,
+            "retry_after_ms": null, "retry_after_basis": null, "refusal": null, "decided_by": "nobody",
+            "epoch": null, "pop": "DFW",
+        })
+    );
+    for draft in [HeaderDraft::Eleven, HeaderDraft::Next] {
+        let field = rate_limit(&results, draft).unwrap();
+        assert!(field.starts_with("\"api\";") && !field.contains("monthly"), "{field}");
+        assert_eq!(rate_limit(&results[..1], draft), None);
+    }
+    let policies = "\"monthly\";q=10000;sluicegate-period=\"month\", \"api\";q=600;w=60";
+    assert_eq!(rate_limit_policy(&results).as_deref(), Some(policies), "that there is one is known");
+    let problem = Problem::refusal(&results).unwrap();
+    assert_eq!((problem.status(), problem.retry_after_seconds()), (Status::TooManyRequests, Some(1)));
+    assert!(!problem.detail().contains("monthly"), "{}", problem.detail());
+}
+
 proptest! {
     #[test]
     fn no_terms_panic(

@@ -175,6 +175,7 @@ fn any_ask() -> impl Strategy<Value = LedgerAsk> {
             books: vec![CapBook { epoch: Epoch(epoch), taken, given }; 3],
             epoch: Some(Epoch(epoch)),
             wait,
+            least: rate,
             rate,
         }],
     });

@@ -326,3 +326,49 @@ fn a_journal_that_cannot_be_written_gives_the_rest_back() {
     let left = world.decide(&peek([quota("q", 0), window("w", 10, 0, OnError::Closed)]));
     assert_eq!(left.limits.iter().map(|said| said.decision.remaining).collect::<Vec<_>>(), [998, 10]);
 }
+
+/// Neither by the request that sees the step nor by the timer: the Ledger has had no time yet.
+#[test]
+fn a_step_ahead_fails_no_ask_in_flight() {
+    for step in [1_500, 3_600_000] {
+        let mut world = world().with_window("v", 10, 0);
+        world.settings.ask_limit_ms = 800;
+        let asked = |world: &mut World| {
+            [
+                world.wait(&take([window("w", 10, 1, OnError::Closed)])),
+                world.wait(&take([window("v", 10, 1, OnError::Open)])),
+                world.wait(&take([quota("q", 1)])),
+            ]
+        };
+        let mut ids = asked(&mut world).to_vec();
+        let (ask_id, sent) = world.take_sent();
+        let reply = world.owner.answer(&sent, START);
+        world.host().wall += step;
+        ids.extend(asked(&mut world));
+        world.fire();
+        world.run_cut_off(400);
+        assert!(world.host().answers.is_empty(), "{step}");
+        // It gets through all the same; the others are asked for then.
+        world.hear(0, ask_id, Some(&reply));
+        world.deliver(0);
+        for id in ids {
+            let said = world.answer(id).unwrap().limits.remove(0);
+            assert_eq!((said.decision.allowed(), said.decided_by), (true, DecidedBy::Counter), "{step}");
+        }
+        assert!(world.host().events.iter().all(|event| matches!(event, PopEvent::ClockStep(_))));
+        assert_eq!(world.live(0).0.report().asks_failed, 0);
+    }
+}
+
+#[test]
+fn after_a_step_ahead_a_time_limit_still_ends() {
+    let mut world = world();
+    let id = world.wait(&take([window("w", 10, 1, OnError::Closed)]));
+    world.host().wall += 3_600_000;
+    world.fire();
+    let limit = world.settings.ask_limit_ms as i64;
+    world.run_cut_off(limit / 2);
+    assert!(world.answer(id).is_none());
+    world.run_cut_off(limit / 2);
+    assert_eq!(world.answer(id).unwrap().limits[0].decision.refusal, UNAVAILABLE);
+}

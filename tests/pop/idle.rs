@@ -127,3 +127,91 @@ fn a_life_without_quotas_does_not_forget_those_of_the_last() {
     world.run(70_000);
     assert_eq!(totals(&world), (20, 0));
 }
+
+/// Timers and alarms stand still with the clock that was set back, and what reads it cheaply does too.
+fn set_back(world: &mut World) {
+    world.host().cheap_stuck = Some(world.host().wall);
+    world.host().wall -= 3_600_000;
+}
+
+/// What a visit does: it looks twice, since one look does not see a clock that stands.
+fn visit(world: &mut World) {
+    for _ in 0..2 {
+        let (pop, host) = world.live(0);
+        pop.tick(host).unwrap();
+    }
+    world.deliver(0);
+}
+
+/// A quota of the same Ledger that nobody asked for lately is one of them.
+#[test]
+fn on_a_clock_that_was_set_back_a_visit_brings_all_leases_home() {
+    let mut world = world().with_quota("r", 10_000);
+    assert!(world.decide(&take([quota("q", 3)])).allowed);
+    assert!(world.decide(&take([quota("r", 2)])).allowed);
+    world.run(1_000);
+    set_back(&mut world);
+    visit(&mut world);
+    let other = world.owner.quotas[&quota_name("r").to_string()].book().open_totals();
+    assert_eq!((totals(&world), other.used(), other.outstanding), ((3, 0), 2, 0));
+    for policy in ["q", "r"] {
+        assert!(world.host().rows(&quota_name(policy)).is_empty(), "{policy}");
+    }
+    assert_eq!(world.live(0).0.report().leases_open, 0);
+}
+
+#[test]
+fn on_a_clock_that_was_set_back_whoever_comes_brings_all_leases_home() {
+    for its in [local("l", 1_000, 1), quota("r", 1)] {
+        let mut world = world().with_quota("r", 10_000);
+        assert!(world.decide(&take([quota("q", 3)])).allowed);
+        set_back(&mut world);
+        // The second look sees the clock stand.
+        for _ in 0..2 {
+            assert!(world.decide(&take([its.clone()])).allowed);
+        }
+        assert_eq!(totals(&world), (3, 0), "{}", its.policy);
+    }
+}
+
+/// It is served as ever, and leaves nothing behind.
+#[test]
+fn on_a_clock_that_was_set_back_a_quota_keeps_nothing_in_hand() {
+    let mut world = world();
+    assert!(world.decide(&take([quota("q", 1)])).allowed);
+    set_back(&mut world);
+    visit(&mut world);
+    for spent in 2..20 {
+        assert!(world.decide(&take([quota("q", 1)])).allowed);
+        world.deliver(0);
+        assert_eq!(totals(&world), (spent, 0));
+    }
+    // The wall has caught up: units stay in hand again, and the timer returns them.
+    world.host().cheap_stuck = None;
+    world.host().wall += 3_600_001;
+    assert!(world.decide(&take([quota("q", 1)])).allowed);
+    assert!(totals(&world).1 > 0);
+    world.run(15_000);
+    assert_eq!(totals(&world), (20, 0));
+}
+
+/// An object is often made for its alarm: one that is set meanwhile takes its place, and cancels it.
+#[test]
+fn a_start_sets_no_alarm_of_its_own() {
+    let mut world = world();
+    assert!(world.decide(&take([quota("q", 3)])).allowed);
+    world.run(3_000);
+    world.evict(0);
+    assert!(!world.host().rows(&quota_name("q")).is_empty() && world.host().stored.alarm.is_some());
+    let (set, alarm) = (world.host().alarms_set, world.host().stored.alarm);
+    world.live(0);
+    assert_eq!((world.host().alarms_set, world.host().stored.alarm), (set, alarm));
+    assert!(world.host().wake.is_some(), "the timer sees to the rest");
+    // The alarm itself sets the next, while there is something to return.
+    let (pop, host) = world.live(0);
+    host.stored.alarm = None;
+    pop.alarm(host).unwrap();
+    assert!(world.host().stored.alarm.is_some());
+    world.deliver(0);
+    assert_eq!(totals(&world), (3, 0));
+}

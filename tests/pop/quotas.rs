@@ -1,10 +1,12 @@
 //! Requests that wait for a quota: in order, no longer than two asks, and as many as there is room for.
 
+use sluicegate::counter::Op;
 use sluicegate::http::KeyHash;
+use sluicegate::policy::OnError;
 use sluicegate::pop::{PopLimit, PopSettings};
-use sluicegate::{Cost, Refusal};
+use sluicegate::{Cost, DecidedBy, Refusal};
 
-use crate::world::{World, quota, quota_name, settings, take};
+use crate::world::{World, local, peek, quota, quota_name, settings, take};
 
 #[test]
 fn requests_of_a_quota_are_served_in_the_order_they_came() {
@@ -57,7 +59,7 @@ fn only_so_many_wait() {
 #[test]
 fn one_that_gave_up_is_not_answered_and_takes_nothing() {
     let mut world = World::new(1).with_quota("q", 10).with_window("w", 10, 0);
-    let w = || crate::world::window("w", 10, 4, sluicegate::policy::OnError::Closed);
+    let w = || crate::world::window("w", 10, 4, OnError::Closed);
     let on_window = world.wait(&take([w()]));
     let (pop, host) = world.live(0);
     pop.abandon(on_window, host);
@@ -159,4 +161,41 @@ fn memory_is_bounded_and_idle_quotas_make_room() {
     let starts = world.host().start_writes;
     assert!(world.decide(&of(5)).allowed && world.decide(&of(6)).allowed);
     assert!(world.host().start_writes <= starts + 1);
+}
+
+#[test]
+fn a_quota_without_units_refuses_what_costs_nothing_too() {
+    let mut world = World::new(1).with_quota("none", 0);
+    for cost in [0, 1, 5, 0] {
+        for ask in [take([quota("none", cost)]), peek([quota("none", cost)])] {
+            if ask.op == Op::Peek && world.owner.asks == 0 {
+                continue; // Nothing is known yet.
+            }
+            let said = world.decide(&ask).limits.remove(0);
+            let (refusal, limit) = (said.decision.refusal, said.decision.limit);
+            assert_eq!((refusal, limit), (Some(Refusal::CostExceedsLimit), 0), "{cost}");
+            assert!(said.receipt.is_none());
+        }
+    }
+    assert_eq!(world.owner.quotas[&quota_name("none").to_string()].book().open_totals().outstanding, 0);
+}
+
+/// Another limit refuses before it is its turn: then it is not called empty.
+#[test]
+fn a_quota_that_was_not_asked_was_decided_by_nobody() {
+    let mut world = World::new(1).with_quota("q", 10).with_window("w", 10, 0);
+    let w = || crate::world::window("w", 10, 11, OnError::Closed);
+    for limits in [vec![quota("q", 1), w()], vec![quota("q", 1), local("l", 1, 2)]] {
+        let reply = world.decide(&take(limits));
+        let [said, other] = reply.limits.as_slice() else { panic!("{reply:?}") };
+        assert!(!reply.allowed && !other.decision.allowed() && said.decision.allowed());
+        let counted = (said.decided_by, other.decided_by);
+        assert_eq!(counted, (DecidedBy::Nobody, DecidedBy::Counter));
+        assert!(said.period.is_none() && said.receipt.is_none());
+    }
+    assert!(!world.owner.quotas.contains_key(&quota_name("q").to_string()), "it was not asked");
+    // Of one that was asked before there are numbers.
+    assert!(world.decide(&take([quota("q", 4)])).allowed);
+    let said = world.decide(&take([quota("q", 1), local("l", 1, 2)])).limits.remove(0);
+    assert_eq!((said.decided_by, said.decision.limit, said.decision.remaining), (DecidedBy::Counter, 10, 6));
 }

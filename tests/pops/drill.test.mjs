@@ -247,3 +247,44 @@ describe('a monthly quota where clocks disagree', { concurrency: 2, skip }, () =
     });
   }
 });
+
+/** A bucket that is filled in 100 s, as the naive one beside it. */
+const BUCKET = { burst: 50, windowMs: 100 * SECOND };
+const BUCKET_TRAFFIC_MS = 40 * SECOND;
+/** What a bucket may have gained beyond what was measured: clocks are read a little before or after. */
+const MARGIN_MS = SECOND;
+
+describe('a token bucket where clocks disagree', { concurrency: 2, skip }, () => {
+  for (const { ledger, pops: skews } of [{ ledger: 0, pops: [0, HOUR, -HOUR] }, { ledger: HOUR, pops: [-HOUR, 25 * SECOND, 0] }]) {
+    test(`${titleOf({ ledger, pops: skews })}: no more than its burst and its refill by the true clock, and no less than its burst`, async (t) => {
+      const { burst, windowMs } = BUCKET;
+      const policies = [{ name: 'bucket', algorithm: 'token-bucket', scope: 'global', limit: burst, window: `${windowMs / SECOND}s`, identity: 'tenant', on_error: 'closed' }];
+      const pops = await startPops(t, {
+        limits: { ...limits, policies, rules: [] },
+        modules: naiveModules(),
+        ledger: { skewMs: ledger },
+        pops: NAMES.map((name, at) => ({ name, skewMs: skews[at] })),
+      });
+      let naive = 0;
+      const started = performance.now();
+      const took = () => performance.now() - started;
+      const lane = async (pop) => {
+        while (took() < BUCKET_TRAFFIC_MS) {
+          const [result, beside] = await Promise.all([pop.check('bucket', 'acme').catch(() => null), askNaive(pop, { key: 'bucket', limit: burst, windowMs })]);
+          naive += beside.bucket ? 1 : 0;
+          if (!result?.allowed) await delay(PAUSE_MS / 2);
+        }
+      };
+      await Promise.all(pops.all.flatMap((pop) => [lane(pop), lane(pop)]));
+      const elapsed = took();
+      const { units, failed, unavailable, refused, pops: each } = pops.admissions.of('bucket', 'acme');
+      const gained = (elapsed * burst) / windowMs;
+      const most = burst + ((elapsed + MARGIN_MS) * burst) / windowMs;
+      t.diagnostic(`${units} of ${Math.floor(most)} in ${Math.round(elapsed)} ms, at each ${NAMES.map((name) => each[name]?.units ?? 0).join(' ')}; ${refused} refused, ${failed + unavailable} without an answer; naive bucket ${naive}`);
+      assert.ok(units <= most, `${units} of ${most}`);
+      assert.ok(units >= burst + gained / 2, `${units}, of ${burst} and ${gained}`);
+      assert.ok(refused > 0 && failed + unavailable <= (units + refused) / 100, `${failed + unavailable} had no answer`);
+      assert.ok(naive > most, `the shared bucket admitted only ${naive}`);
+    });
+  }
+});

@@ -17,6 +17,10 @@ const LONG = '30d';
 const window = (name, limit, more = {}) => ({
   name, algorithm: 'fixed-window', scope: 'global', limit, window: LONG, tolerance: 0, on_error: 'closed', identity: 'tenant', ...more,
 });
+/** Holds `burst`, and gains so little that none of it comes during a test. */
+const bucket = (name, burst, more = {}) => ({
+  name, algorithm: 'token-bucket', scope: 'global', burst, limit: 1, window: LONG, on_error: 'closed', identity: 'tenant', ...more,
+});
 const monthly = (limit) => ({ name: 'monthly', algorithm: 'calendar-quota', limit, period: { unit: 'month', time_zone: 'UTC' }, identity: 'tenant' });
 
 /** `timeLimit` is long unless a test is about time: the machine may be busy. */
@@ -103,6 +107,37 @@ describe('between points of presence and their ledger', { concurrency: 3 }, () =
       assert.ok(units(pops, 'closed') <= 10, `${units(pops, 'closed')}`);
       const books = await useUp(pops);
       assert.deepEqual([books.forfeited, books.spent, units(pops)], [0, 1_000, 1_000]);
+    });
+
+    test('is down: a bucket does what its on_error says, and is not filled again by that', async (t) => {
+      const policies = [bucket('open', 50, { on_error: 'open' }), bucket('closed', 50), bucket('local', 9, { on_error: 'local' })];
+      const pops = await start(t, policies);
+      const [a, b] = pops.all;
+      for (const pop of [a, b, a]) for (const { name } of policies) assert.equal((await pop.check(name, 'acme')).decided_by, 'counter');
+      await pops.ledger.kill9();
+
+      for (const pop of [a, b]) {
+        const open = await until(() => pop.check('open', 'acme'), ({ decided_by: by }) => by === 'on-error', { every: 0, what: 'an end of the tokens in hand' });
+        assert.deepEqual([open.status, open.allowed, open.remaining], [200, true, null]);
+        for (let again = 0; again < 60; again += 1) assert.equal((await pop.check('open', 'acme')).status, 200);
+        const { last: closed } = await drain(pop, 'closed');
+        assert.deepEqual([closed.status, closed.refusal, closed.decided_by, closed.remaining], [503, 'unavailable', 'on-error', null]);
+        const { last: local } = await drain(pop, 'local');
+        const { status, refusal, decided_by: by, retry_after_basis: basis, limit } = local;
+        assert.deepEqual([pop.name, status, refusal, by, basis, limit], [pop.name, 429, 'limit', 'local', 'monotonic-refill', 5], 'half of 9, rounded up');
+        // What it held of the Ledger's tokens, and then its part.
+        const { units: had } = pops.admissions.of('local', 'acme').pops[pop.name];
+        assert.ok(had >= 5 && had <= 9 + 5, `${had}`);
+      }
+
+      await pops.ledger.start();
+      for (const pop of [a, b]) for (const { name } of policies) await reached(pop, name);
+      await until(async () => {
+        await Promise.all([drain(a, 'closed'), drain(b, 'closed')]);
+        return units(pops, 'closed');
+      }, (taken) => taken >= 50, { every: 500, deadline: 90_000, what: 'a return of the tokens that were out' });
+      await Promise.all([drain(a, 'closed'), drain(b, 'closed')]);
+      assert.equal(units(pops, 'closed'), 50);
     });
 
     for (const step of [0, -HOUR]) {
@@ -316,7 +351,7 @@ describe('between points of presence and their ledger', { concurrency: 3 }, () =
       await until(() => b.check('exact', 'acme'), ({ allowed }) => allowed, { every: 200, deadline: 8_000, what: 'a unit that was given back' });
     });
 
-    test('is killed when it was idle: nothing is forfeited, and its leases return though nobody asks it', { todo: 'its start puts the alarm off, which cancels it' }, async (t) => {
+    test('is killed when it was idle: nothing is forfeited, and its leases return though nobody asks it', async (t) => {
       const pops = await start(t, [monthly(1_000)], { names: ['POP-A'] });
       const [a] = pops.all;
       for (let at = 0; at < 3; at += 1) assert.equal((await a.check('monthly', 'acme')).allowed, true);

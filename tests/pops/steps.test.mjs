@@ -280,4 +280,47 @@ describe('wall clocks step by hours under traffic', { concurrency: 4, skip: skew
       else assert.ok(refused <= MOST_REFUSED && waited <= LATE_MS, `${refused} refusals, ${waited} ms`);
     });
   }
+
+  test('at a point of presence, ahead while it asks: the ledger answers, and nothing is decided without it', async (t) => {
+    const policies = ['closed', 'open'].map((onError) => ({ ...window, name: onError, window: '30d', limit: 10_000, tolerance: 0, on_error: onError }));
+    const own = { ...limits, time_limit: '1500ms', policies: [...policies, limits.policies.at(-1)] };
+    const pops = await startPops(t, { limits: own, pops: ['POP-A'], network: { askMs: 300 } });
+    const pop = pops.pop('POP-A');
+    const names = own.policies.map(({ name }) => name);
+    const wave = () => Promise.all(Array.from({ length: 21 }, (_, at) => pop.check(names[at % names.length], 'acme')));
+    await wave();
+    for (const step of [1_500, HOUR]) {
+      const before = wave();
+      await delay(150);
+      await pop.clock.step(step);
+      for (const { policy, allowed, decided_by: by } of [...(await before), ...(await wave())]) assert.deepEqual([step, policy, allowed, by], [step, policy, true, 'counter']);
+    }
+    assert.deepEqual(pop.log.matching(/ledger-out-of-reach|counter-unreachable/), []);
+    // All of it was asked for: limits of 0 tolerance are.
+    assert.ok(pops.network.totals().asks >= 5, `${pops.network.totals().asks}`);
+  });
+
+  test('at points of presence, back an hour, and then nobody comes there: what they held returns', async (t) => {
+    const [limit, taken] = [1_000, 95];
+    const policies = [{ ...limits.policies.at(-1), limit }];
+    const pops = await startPops(t, { limits: { ...limits, policies }, pops: ['POP-A', 'POP-B', 'POP-C'] });
+    const take = async (pop) => {
+      for (let again = 0; again < taken; again += 1) assert.equal((await pop.check('monthly', pop.name)).allowed, true);
+      const { granted } = (await pop.tenants.audit(pop.name)).json();
+      assert.ok(granted > taken && granted <= taken + 10, `${granted} were granted for ${taken}`);
+    };
+    const [early, late, other] = pops.all;
+    await take(early);
+    await delay(3_000); // It has written back by now what it did not spend.
+    await take(late);
+    await Promise.all([early, late].map((pop) => pop.clock.step(-HOUR)));
+    const started = performance.now();
+    await Promise.all([early, late].map(async ({ name }) => {
+      const rest = () => other.check('monthly', name, limit - taken);
+      await until(rest, ({ allowed }) => allowed, { every: 500, deadline: 40_000, what: `the rest of ${name}` });
+      t.diagnostic(`${name}: the rest was there after ${Math.round(performance.now() - started)} ms`);
+      const { spent, forfeited, outstanding, consistent } = (await other.tenants.audit(name)).json();
+      assert.deepEqual([spent + outstanding, forfeited, consistent], [limit, 0, true]);
+    }));
+  });
 });

@@ -129,7 +129,7 @@ fn limits() -> impl Strategy<Value = (u64, u32)> {
 const WINDOWS: u64 = 6;
 
 proptest! {
-    #![proptest_config(config_with_cases(150))]
+    #![proptest_config(config_with_cases(200))]
 
     /// Whatever goes wrong, at most L + S are let through in each epoch; at a tolerance of 0 at most L.
     #[test]

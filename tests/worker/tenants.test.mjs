@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { startSluicegate, TOKEN } from './harness.mjs';
+import { startOrigin, startSluicegate, TOKEN } from './harness.mjs';
 import { problem } from './support/fields.mjs';
 import { check, limitsOf, policy } from './support/limits.mjs';
 
@@ -252,6 +252,25 @@ describe('the routes', { concurrency: 2 }, () => {
     const answer = await server.fetch('/limiter/v1/tenants/acme/usage', { token: TOKEN });
     assert.deepEqual([answer.status, answer.json().limit], [200, 1_000]);
     assert.equal((await ask(server, 'GET', 'acme/usage')).json().limit, undefined, 'elsewhere it is a path as any other');
+  });
+
+  test('what is no route of them is 404, and never goes on to the origin with the token', async (t) => {
+    const origin = await startOrigin(t);
+    for (const prefix of ['', '/limiter']) {
+      const server = await startSluicegate(t, { limits: limitsOf([quota('monthly')], { ...settings, prefix }), origin: origin.url });
+      for (const path of ['/v1/tenants', '/v1/tenants/acme/', '/v1/tenants/acme/usages', '/v1/tenants/acme/usage/', '/v1/tenants/acme/usage/now', '/v1/tenants/acme//usage']) {
+        for (const method of ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS']) {
+          const answer = await server.fetch(prefix + path, { method, token: TOKEN });
+          assert.match(problem(answer, 404).detail, /\/v1\/tenants/, `${method} ${path}`);
+          problem(await server.fetch(prefix + path, { method }), 401);
+        }
+      }
+      for (const path of ['/v1/tenants/', '/v1/tenants//usage']) assertFaults(await server.fetch(prefix + path, { token: TOKEN }), [['id', /0 bytes/]]);
+      assert.deepEqual(origin.seen, [], 'nothing of it has reached the origin');
+      // It only begins alike.
+      assert.equal((await server.fetch(`${prefix}/v1/tenantsx`)).status, 200);
+      assert.deepEqual(origin.seen.splice(0).map(({ url }) => url), [`${prefix}/v1/tenantsx`]);
+    }
   });
 
   test('a configuration that cannot be used is 503, with what is wrong', async (t) => {
