@@ -15,7 +15,7 @@
 //!
 //! In any epoch at most `L + S` units are admitted, where `L` is the limit and `S` the tolerated part of
 //! it, because the Ledger never lets the sum of the caps pass that. Traffic, delays, clocks, crashes and
-//! the number of PoPs are not in that argument. The [rules](rules) are one function each, and each has a
+//! the number of PoPs are not in that argument. The [rules] are one function each, and each has a
 //! test in which it is broken and the limit with it.
 //!
 //! ```

@@ -94,8 +94,9 @@ pub fn all_allowed(results: &[LimitResult<'_>]) -> bool {
 /// The body that answers a check, as `application/json`.
 ///
 /// `remaining` and `reset_ms` are null where no counter was asked; `would_refuse` is there for shadow
-/// policies only, and `slot`, `serial`, `start_ms` and `end_ms` for calendar quotas whose period is known. Waits are as they are: `max_retry_after` is for the `Retry-After` field alone. `pop`
-/// is the point of presence that counted.
+/// policies only, and `slot`, `serial`, `start_ms` and `end_ms` for calendar quotas whose period is known.
+/// Waits are as they are: `max_retry_after` is for the `Retry-After` field alone. `pop` is the point of
+/// presence that counted.
 pub fn check_response(results: &[LimitResult<'_>], pop: Option<&str>) -> String {
     let items = results.iter().map(|result| Item::new(result, pop)).collect();
     let body = Body { allowed: all_allowed(results), results: items };
