@@ -25,7 +25,7 @@ pub struct CapHolderSettings {
 
 impl Default for CapHolderSettings {
     fn default() -> Self {
-        Self { max_keys: 100_000, max_waiting: 10_000 }
+        Self { max_keys: 25_000, max_waiting: 10_000 }
     }
 }
 

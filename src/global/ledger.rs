@@ -15,6 +15,8 @@ use crate::window::{Epoch, Epochs, Position};
 
 /// No epoch is shorter: sooner than this there is nothing more to forget.
 const SWEEP_EVERY_MS: u64 = 1_000;
+/// While there is room, books that are over are looked for no more often than this.
+const TIDY_EVERY_MS: u64 = 60_000;
 
 /// How much a [`CapLedger`] remembers and how far ahead it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub struct CapLedgerSettings {
 
 impl Default for CapLedgerSettings {
     fn default() -> Self {
-        Self { max_keys: 100_000, max_holders: 1_024, ahead_ppm: 100_000 }
+        Self { max_keys: 25_000, max_holders: 1_024, ahead_ppm: 100_000 }
     }
 }
 
@@ -192,8 +194,9 @@ impl<R: Rules> CapLedger<R> {
     /// The books of a key, if there is room for them.
     fn key(&mut self, key: &CapKey, now: SteadyMs, store: &mut CapStore) -> Option<&mut Key> {
         if !self.keys.contains_key(key) {
-            let is_due = self.swept.is_none_or(|swept| now.since(swept) >= SWEEP_EVERY_MS);
-            if self.keys.len() >= self.settings.max_keys && is_due {
+            let is_full = self.keys.len() >= self.settings.max_keys;
+            let every_ms = if is_full { SWEEP_EVERY_MS } else { TIDY_EVERY_MS };
+            if self.swept.is_none_or(|swept| now.since(swept) >= every_ms) {
                 self.swept = Some(now);
                 self.sweep(&mut store.forgotten);
             }

@@ -53,11 +53,11 @@ pub struct LedgerReply {
 }
 
 impl LedgerReply {
-    /// One that says nothing yet.
+    /// One that says nothing yet, not even how many points of presence there are.
     pub(super) const fn empty() -> Self {
         Self {
             v: LEDGER_VERSION,
-            pops: 1,
+            pops: 0,
             caps: None,
             tokens: None,
             leases: None,

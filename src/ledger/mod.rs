@@ -41,6 +41,8 @@ pub use host::{LedgerEvent, LedgerHost, LedgerWrite};
 pub use log::{LogEntry, LogEvent, LoggedEntry};
 pub use message::{LEDGER_VERSION, LedgerAsk, LedgerReply};
 pub use name::{LedgerName, QuotaName};
+#[cfg(all(feature = "worker", target_arch = "wasm32"))]
+pub(crate) use pops::is_name as is_pop_name;
 pub use state::{Ledger, LedgerSettings};
 pub use tenant::{TenantAnswer, TenantFault, TenantOp, TenantRequest, TenantSettings, TenantUsage};
 pub use totals::{LedgerReport, LedgerTotals};

@@ -42,7 +42,7 @@ impl Heard {
 }
 
 /// Whether a text can be the name of a point of presence: it becomes part of a row's key.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 

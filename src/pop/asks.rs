@@ -37,7 +37,10 @@ impl Pop {
     fn hear_reply<H: PopHost>(&mut self, id: AskId, reply: &LedgerReply, host: &mut H) {
         let Some((ledger, flight)) = self.links.land(id) else { return };
         let (parts, asked) = flight.map_or_else(Default::default, |flight| (flight.parts, flight.quotas));
-        self.hear_pops(reply.pops, host);
+        // A tenant's Ledger hears of those that the tenant uses.
+        if matches!(ledger, LedgerName::Shard(_)) {
+            self.hear_pops(reply.pops, host);
+        }
         self.fences_rejected = self.fences_rejected.saturating_add(reply.fences_rejected);
         self.fences_adopted = self.fences_adopted.saturating_add(reply.fences_adopted);
         let settled = self.holders.reply(ledger, parts, reply, self.beat.now());

@@ -78,8 +78,8 @@ impl Quota {
         self.queue.is_empty() && self.used_at.is_none_or(|used| now.since(used) >= for_ms)
     }
 
-    fn can_forget(&self, now: SteadyMs) -> bool {
-        self.is_idle(now, FORGET_MS) && self.flight.is_none() && self.holder.next_tick().is_none()
+    fn can_forget(&self, now: SteadyMs, after_ms: u64) -> bool {
+        self.is_idle(now, after_ms) && self.flight.is_none() && self.holder.next_tick().is_none()
     }
 }
 
@@ -115,8 +115,17 @@ impl Leases {
 
     /// Forgets quotas that have nothing and that nobody asked for lately.
     pub fn forget_idle(&mut self, now: SteadyMs) {
+        self.forget(now, FORGET_MS);
+    }
+
+    /// Forgets every quota that has nothing, so that invented ones do not keep others out.
+    pub fn make_room(&mut self, now: SteadyMs) {
+        self.forget(now, 0);
+    }
+
+    fn forget(&mut self, now: SteadyMs, after_ms: u64) {
         let before = self.quotas.len();
-        self.quotas.retain(|_, quota| !quota.can_forget(now));
+        self.quotas.retain(|_, quota| !quota.can_forget(now, after_ms));
         self.forgot |= self.quotas.len() < before;
     }
 

@@ -119,7 +119,7 @@ impl Pop {
         let now = self.beat.now();
         if self.leases.quotas.len() >= MOST_QUOTAS && now.since(self.swept_at) >= MAKE_ROOM_EVERY_MS {
             self.swept_at = now;
-            self.leases.forget_idle(now);
+            self.leases.make_room(now);
         }
         if self.leases.quotas.len() >= MOST_QUOTAS {
             return false;
@@ -180,7 +180,9 @@ impl Pop {
             (said, _) => Step::Said(said.unwrap_or(Said::OutOfReach)),
         };
         self.tick_quota(&name, host);
-        step
+        // Storage can have failed in that: then nobody would call a request that waits.
+        let is_lost = !self.leases.quotas.contains_key(&name);
+        if is_lost && matches!(step, Step::Wait(_)) { Step::Said(Said::OutOfReach) } else { step }
     }
 
     /// What a quota says to a request that has waited for `asked` replies; `None` if it is to wait. A

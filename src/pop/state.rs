@@ -212,14 +212,13 @@ impl Pop {
             return Ok(Ok(batch::unavailable(&ask.limits)));
         }
         self.look(host);
-        let answer = match batch::all_local(ask) {
-            Some(local) => {
-                let Reply { allowed, limits, .. } = self.count(&local, host)?;
-                let limits = limits.into_iter().map(|said| batch::counted(said, DecidedBy::Counter));
-                Ok(batch::reply(allowed, limits.collect()))
+        let answer = match self.begin_request(ask, host) {
+            Ok(answer) => answer,
+            Err(fault) => {
+                // Others may wait for what this turn has brought about.
+                let _ended = self.end_turn(host);
+                return Err(fault);
             }
-            None if ask.op == Op::Give => Ok(self.give(ask, host)?),
-            None => self.join(ask, host)?,
         };
         let waits = answer.as_ref().err().copied();
         self.asking = waits.map(|id| (id, None));
@@ -231,6 +230,22 @@ impl Pop {
                 Err(fault)
             }
             (ended, _) => ended.map(|()| answered.map_or(answer, Ok)),
+        }
+    }
+
+    fn begin_request<H: PopHost>(
+        &mut self,
+        ask: &PopAsk,
+        host: &mut H,
+    ) -> Result<Result<PopReply, RequestId>, H::Fault> {
+        match batch::all_local(ask) {
+            Some(local) => {
+                let Reply { allowed, limits, .. } = self.count(&local, host)?;
+                let limits = limits.into_iter().map(|said| batch::counted(said, DecidedBy::Counter));
+                Ok(Ok(batch::reply(allowed, limits.collect())))
+            }
+            None if ask.op == Op::Give => self.give(ask, host).map(Ok),
+            None => self.join(ask, host),
         }
     }
 

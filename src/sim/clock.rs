@@ -38,7 +38,9 @@ impl Clock {
 
     fn run(&self, passed: u64) -> i64 {
         let passed = i128::from(passed);
-        i64::try_from(passed + passed * i128::from(self.drift_ppm) / MILLION).unwrap_or(i64::MAX)
+        // Rounded down, whichever way it drifts: a reading is whole milliseconds that have passed.
+        let gained = (passed * i128::from(self.drift_ppm)).div_euclid(MILLION);
+        i64::try_from(passed + gained).unwrap_or(i64::MAX)
     }
 
     pub fn step(&mut self, now: u64, ms: i64) {

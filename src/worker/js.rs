@@ -61,6 +61,8 @@ extern "C" {
 
     #[wasm_bindgen(catch, js_name = setTimeout)]
     pub fn set_timeout(callback: &JsValue, ms: f64) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(js_name = clearTimeout)]
+    pub fn clear_timeout(id: &JsValue);
 }
 
 #[wasm_bindgen(module = "cloudflare:workers")]

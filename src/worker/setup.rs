@@ -12,6 +12,7 @@ use crate::config::{Config, ConfigErrors, Policy, Settings};
 use crate::counter::CounterSettings;
 use crate::global::HolderSettings;
 use crate::http::HashKey;
+use crate::ledger::is_pop_name;
 use crate::pop::PopSettings;
 
 /// Everything that is read from the environment. It cannot change while the isolate lives.
@@ -99,6 +100,10 @@ fn faults(env: &Env, config: &Config) -> Vec<Error> {
     let detail = "is not bound: add the Durable Object binding of the shipped wrangler.toml";
     let mut faults: Vec<Error> =
         needed.into_iter().filter(is_missing).map(|name| Error::spec(name, detail)).collect();
+    let name = js::get(env, "POP_NAME").as_string().filter(|name| !name.is_empty());
+    if name.is_some_and(|name| !is_pop_name(&name)) {
+        faults.push(Error::spec("POP_NAME", "is not 1 to 64 visible ASCII characters"));
+    }
     faults.extend(origin::fault(&js::get(env, "ORIGIN")).map(|detail| Error::spec("ORIGIN", detail)));
     faults
 }

@@ -376,3 +376,24 @@ fn one_in_constant_use_is_served_while_another_waits_for_more_than_is_free() {
     let asks = sim.asks - before;
     assert!(asks <= served / 2, "{asks} asks for {served} requests");
 }
+
+/// A Ledger that never answers, such as one that does not know the quota any more.
+#[test]
+fn nobody_is_asked_for_ever_at_the_same_pace() {
+    use sluicegate::global::{HolderSettings, LeaseHolder, Waiting};
+
+    let (mut holder, _) = LeaseHolder::start("gone/acme", 1, &[], HolderSettings::default(), SteadyMs(0));
+    let mut asks = 0;
+    for second in 1..=86_400 {
+        let now = SteadyMs(second * 1_000);
+        if holder.tick(now).ask {
+            holder.ask(&[], Waiting::default(), now);
+            holder.ask_failed();
+            asks += 1;
+        }
+        assert!(second != 60 || asks >= 11, "a minute's outage changes nothing: {asks}");
+    }
+    assert!((30..60).contains(&asks), "{asks} in a day");
+    let next = holder.next_tick().unwrap();
+    assert!(next > SteadyMs(86_400_000) && next < SteadyMs(93_600_000), "it does not give up either");
+}

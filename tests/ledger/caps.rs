@@ -23,8 +23,15 @@ impl CapPop {
     pub fn message(&mut self, key: CapKey, wait: u64, rate: u64) -> LedgerAsk {
         self.n += 1;
         let books = vec![CapBook { epoch: Epoch(self.epoch), taken: self.taken, given: 0 }];
-        let item =
-            CapAskItem { key, r#gen: 0, books, epoch: Some(Epoch(self.epoch)), wait, least: wait, rate };
+        let item = CapAskItem {
+            key,
+            r#gen: 0,
+            books,
+            epoch: Some(Epoch(self.epoch)),
+            wait,
+            least: wait.min(1),
+            rate,
+        };
         let caps = CapAsk { v: CAP_WIRE_VERSION, holder: self.holder, n: self.n, items: vec![item] };
         let pop = format!("POP-{}", self.holder.get());
         LedgerAsk { v: LEDGER_VERSION, pop, caps: Some(caps), tokens: None, leases: None }

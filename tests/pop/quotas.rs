@@ -156,7 +156,8 @@ fn memory_is_bounded_and_idle_quotas_make_room() {
     assert_eq!(world.live(0).0.report().quotas, 10_000);
     world.run(61_000);
     assert!(world.decide(&of(10_000)).allowed);
-    assert!(world.live(0).0.report().quotas < 100);
+    let left = world.live(0).0.report().quotas;
+    assert!(left < 100, "{left}");
     // One that was forgotten is heard under a start of its own.
     let starts = world.host().start_writes;
     assert!(world.decide(&of(5)).allowed && world.decide(&of(6)).allowed);

@@ -241,7 +241,7 @@ impl LeaseHolder {
         let spent_at = self.pace.spent_at();
         let write_back = (!self.purse.is_settled()).then(|| spent_at.plus(write_back_after_ms));
         let close = (!self.purse.is_empty()).then(|| spent_at.plus(return_after_ms));
-        let unsure = self.pace.unsure.then(|| self.pace.asked_at().plus(ask_every_ms));
+        let unsure = self.pace.unsure.then(|| self.pace.asked_at().plus(self.pace.patience_ms(ask_every_ms)));
         [write_back, close, unsure].into_iter().flatten().min()
     }
 

@@ -8,6 +8,11 @@ const SOONEST_MS: u64 = 1_000;
 /// on each 64th.
 const MOST_ALONE: u64 = 64;
 
+/// So many asks in a row fail where a Ledger is out of reach for a minute.
+const ORDINARY_FAILURES: u32 = 12;
+/// After them the time between asks doubles so often: from five seconds to more than an hour.
+const MOST_DOUBLED: u32 = 10;
+
 /// Whether it is time to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -33,6 +38,8 @@ pub(super) struct Pace {
     final_since_ask: bool,
     /// The last ask failed, and no reply has come since.
     pub out_of_reach: bool,
+    /// Asks that failed since a reply came.
+    failures: u32,
     in_flight: bool,
     spent_at: SteadyMs,
     asked_at: SteadyMs,
@@ -48,6 +55,7 @@ impl Pace {
             unsure: true,
             final_since_ask: false,
             out_of_reach: false,
+            failures: 0,
             in_flight: false,
             spent_at: now,
             asked_at: now,
@@ -77,6 +85,7 @@ impl Pace {
     pub const fn failed(&mut self) {
         self.in_flight = false;
         self.out_of_reach = true;
+        self.failures = self.failures.saturating_add(1);
     }
 
     pub const fn answered(&mut self, now: SteadyMs, drained: bool) {
@@ -88,6 +97,7 @@ impl Pace {
             self.refusals = 0;
         }
         self.out_of_reach = false;
+        self.failures = 0;
     }
 
     pub const fn idle_ms(&self, now: SteadyMs) -> u64 {
@@ -120,12 +130,20 @@ impl Pace {
         due && (!self.in_flight || stands || now.since(self.asked_at) >= every_ms)
     }
 
+    /// How long after an ask that failed the next one comes of itself: in the end ever longer, since a Ledger
+    /// that does not know the quota would be asked for ever. Requests do not wait for that.
+    pub const fn patience_ms(&self, every_ms: u64) -> u64 {
+        let doubled = self.failures.saturating_sub(ORDINARY_FAILURES);
+        let doubled = if doubled < MOST_DOUBLED { doubled } else { MOST_DOUBLED };
+        every_ms.saturating_mul(1 << doubled)
+    }
+
     pub const fn turn(&self, now: SteadyMs, every_ms: u64, left_ms: Option<u64>) -> Turn {
         let asked_ms = now.since(self.asked_at);
         if self.in_flight && asked_ms < every_ms {
             return Turn::InFlight;
         }
-        if self.out_of_reach && asked_ms < every_ms {
+        if self.out_of_reach && asked_ms < self.patience_ms(every_ms) {
             return Turn::Early;
         }
         let over = matches!(left_ms, Some(0)) && asked_ms >= SOONEST_MS;

@@ -33,7 +33,7 @@ pub struct TokenHolderSettings {
 
 impl Default for TokenHolderSettings {
     fn default() -> Self {
-        Self { max_keys: 100_000, max_waiting: 10_000, report_after_ms: 5_000, return_after_ms: 10_000 }
+        Self { max_keys: 25_000, max_waiting: 10_000, report_after_ms: 5_000, return_after_ms: 10_000 }
     }
 }
 

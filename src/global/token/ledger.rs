@@ -27,7 +27,7 @@ pub struct TokenLedgerSettings {
 
 impl Default for TokenLedgerSettings {
     fn default() -> Self {
-        Self { max_keys: 100_000, max_holders: 1_024 }
+        Self { max_keys: 25_000, max_holders: 1_024 }
     }
 }
 
