@@ -1,13 +1,14 @@
 //! Messages that no honest side sends: nothing panics, and no bound moves.
 
 use proptest::prelude::*;
+use sluicegate::clock::SteadyMs;
 use sluicegate::global::{
     CAP_WIRE_VERSION, CapAsk, CapAskItem, CapBook, CapHolder, CapHolderSettings, CapLedger,
     CapLedgerSettings, CapNext, CapReply, CapReplyItem, HolderId,
 };
 use sluicegate::window::Epoch;
 
-use super::support::{LEDGER, START, cost, key, limit};
+use super::support::{LEDGER, START, cost, key, key_number, limit};
 
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..20, Just(u64::MAX), Just(1 << 53), any::<u64>()]
@@ -66,5 +67,23 @@ proptest! {
             let pages = holder.pages(LEDGER, &key());
             prop_assert!(pages.len() <= 4 && pages.iter().all(|page| page.taken - page.given <= page.cap));
         }
+    }
+}
+
+/// The books of windows that are over are given up while there is room, so that an hour's keys are not all
+/// in memory.
+#[test]
+fn books_that_are_over_do_not_wait_for_memory_to_be_full() {
+    let limit = limit(10, 0);
+    let mut ledger: CapLedger = CapLedger::new(CapLedgerSettings::default());
+    for minute in 0..60_u64 {
+        let now = SteadyMs(START.0 + minute * 60_000);
+        for number in 0..10 {
+            let mut pop: CapHolder = CapHolder::new(minute * 10 + number, CapHolderSettings::default());
+            let key = key_number((minute * 10 + number).into());
+            pop.request(LEDGER, &key, limit, cost(1), now);
+            ledger.answer(&pop.next_ask(LEDGER, now).unwrap(), |_| Some(limit), now);
+        }
+        assert!(ledger.keys() <= 20, "{} keys after {minute} minutes", ledger.keys());
     }
 }

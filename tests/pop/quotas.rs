@@ -6,7 +6,7 @@ use sluicegate::policy::OnError;
 use sluicegate::pop::{PopLimit, PopSettings};
 use sluicegate::{Cost, DecidedBy, Refusal};
 
-use crate::world::{World, local, peek, quota, quota_name, settings, take};
+use crate::world::{World, local, peek, quota, quota_name, settings, take, window};
 
 #[test]
 fn requests_of_a_quota_are_served_in_the_order_they_came() {
@@ -199,4 +199,27 @@ fn a_quota_that_was_not_asked_was_decided_by_nobody() {
     assert!(world.decide(&take([quota("q", 4)])).allowed);
     let said = world.decide(&take([quota("q", 1), local("l", 1, 2)])).limits.remove(0);
     assert_eq!((said.decided_by, said.decision.limit, said.decision.remaining), (DecidedBy::Counter, 10, 6));
+}
+
+/// A tenant's Ledger hears of the places that the tenant uses, not of all there are.
+#[test]
+fn how_many_places_there_are_is_what_the_ledgers_of_windows_say() {
+    let mut world = World::new(1).with_quota("q", 100).with_window("w", 10, 0);
+    world.owner.pops = 20;
+    world.decide(&take([window("w", 10, 1, OnError::Closed)]));
+    world.owner.pops = 1;
+    world.decide(&take([quota("q", 1)]));
+    assert_eq!(world.live(0).0.report().pops, 20);
+}
+
+/// A lease is in hand and idle for long enough to be written back; the request that comes needs more than that.
+#[test]
+fn a_request_is_answered_although_storage_fails_as_it_begins_to_wait() {
+    let mut world = World::new(1).with_quota("q", 1_000);
+    assert!(world.decide(&take([quota("q", 1)])).allowed);
+    world.host().wall += 3_000;
+    world.host().leases_fail = true;
+    let reply = world.request(&take([quota("q", 500)]));
+    assert_eq!(reply.limits[0].decision.refusal, Some(Refusal::Unavailable));
+    assert_eq!(world.live(0).0.report().requests_waiting, 0);
 }

@@ -53,3 +53,12 @@ test('several counters out of reach cost one time limit, not one each', async (t
   // Several objects one after the other would take 10 s or more.
   assert.ok(performance.now() - started < 8_000, 'each counter had a time limit of its own');
 });
+
+test('a name of the point of presence that no ledger would take is a configuration error', async (t) => {
+  for (const [name, status] of [['Frankfurt 1', 503], ['Zürich', 503], ['x'.repeat(65), 503], ['FRA-1', 200]]) {
+    const server = await startSluicegate(t, { limits: limitsOf([policy('api', 5)]), vars: { POP_NAME: name } });
+    const answer = await server.fetch('/healthz');
+    assert.equal(answer.status, status, name);
+    if (status === 503) assert.deepEqual(answer.json().errors.map(({ path }) => path), ['POP_NAME']);
+  }
+});
