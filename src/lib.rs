@@ -54,6 +54,8 @@ pub mod http;
 mod intl;
 pub mod ledger;
 pub mod limiter;
+#[cfg(all(feature = "page", target_arch = "wasm32"))]
+pub mod page;
 pub mod policy;
 pub mod pop;
 pub mod quota;

@@ -1,0 +1,10 @@
+import { signal } from '@preact/signals';
+
+const said = signal('');
+
+/** Says something to whoever listens instead of looking; for what happens once, not for what moves. */
+export const announce = (text: string): void => {
+  said.value = text;
+};
+
+export const Announcer = () => <p class="unseen" role="status" aria-live="polite">{said.value}</p>;

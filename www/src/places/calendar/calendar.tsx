@@ -1,0 +1,3 @@
+export function Calendar() {
+  return <div class="place"><header><h1>Calendar</h1></header></div>;
+}
