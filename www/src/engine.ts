@@ -1,16 +1,10 @@
-// The core, as WebAssembly: loaded once, for all places.
+// The npm package: QuotaClock, manual clocks and periods. It is there before a place that needs it is drawn.
 
 import init from 'sluicegate-wasm';
+import { once, wasmFile } from './load';
 
 export * from 'sluicegate-wasm';
 
-async function load(): Promise<void> {
-  const response = await fetch(new URL('sluicegate_bg.wasm', document.baseURI));
-  if (!response.ok) throw new Error(`sluicegate_bg.wasm: HTTP ${response.status}`);
-  // A file server that does not know the type of wasm is no reason to fail, or to warn.
-  const isTyped = response.headers.get('content-type')?.startsWith('application/wasm');
-  await init({ module_or_path: isTyped ? response : await response.arrayBuffer() });
-}
-
-/** Done when the core can be used; every place waits for it before it draws. */
-export const loaded: Promise<void> = load();
+export const loadEngine = once(async () => {
+  await init({ module_or_path: await wasmFile('sluicegate_bg.wasm') });
+});

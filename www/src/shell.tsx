@@ -3,20 +3,22 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { loaded } from './engine';
+import { loadEngine } from './engine';
 import { limiter } from './limiter';
 import { Segmented } from './parts/segmented';
+import { loadSimulator } from './simulator';
 import { linkTo, place, PLACES, type PlaceName } from './route';
 import { theme, THEMES } from './theme';
 import { Pops } from './places/pops/pops';
 
 const TITLES: Record<PlaceName, string> = { pops: 'Many PoPs', clocks: 'Two clocks', calendar: 'Calendar', live: 'Live' };
 
-/** The first view comes with the page, the others when they are opened. */
-const LATER: Record<Exclude<PlaceName, 'pops'>, () => Promise<ComponentType>> = {
-  clocks: async () => (await import('./places/clocks/clocks')).Clocks,
-  calendar: async () => (await import('./places/calendar/calendar')).Calendar,
-  live: async () => (await import('./places/live/live')).Live,
+/** The first view comes with the page, the others when they are opened; each with the wasm that it needs. */
+const OPEN: Record<PlaceName, () => Promise<ComponentType>> = {
+  pops: () => loadSimulator().then(() => Pops),
+  clocks: () => Promise.all([import('./places/clocks/clocks'), loadEngine()]).then(([{ Clocks }]) => Clocks),
+  calendar: () => Promise.all([import('./places/calendar/calendar'), loadEngine()]).then(([{ Calendar }]) => Calendar),
+  live: () => import('./places/live/live').then(({ Live }) => Live),
 };
 
 const places = signal<Partial<Record<PlaceName, ComponentType>>>({});
@@ -27,7 +29,7 @@ const fail = (error: unknown) => (failure.value = error instanceof Error ? error
 async function open(name: PlaceName) {
   if (places.peek()[name]) return;
   try {
-    const [component] = await Promise.all([name === 'pops' ? Pops : LATER[name](), loaded]);
+    const component = await OPEN[name]();
     places.value = { ...places.peek(), [name]: component };
     failure.value = null;
   } catch (error) {

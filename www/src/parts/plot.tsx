@@ -1,7 +1,6 @@
 // uPlot in a figure: it follows the width, the theme and the data, and words say what it shows.
 
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { colours } from '../theme';

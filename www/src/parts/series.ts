@@ -1,6 +1,6 @@
 // The four ways of counting: each has its name and its colour, wherever it is.
 
-import type { SeriesName } from '../engine';
+import type { SeriesName } from '../simulator';
 
 export interface Way {
   name: SeriesName;

@@ -24,9 +24,8 @@ export function Term({ children, means }: Props) {
   return (
     <>
       <button ref={word} type="button" class="term" popovertarget={id}>{children}</button>
-      <span id={id} class="meaning" popover="auto" role="note" onToggle={(event) => {
-        if (event.newState === 'open') place(event.currentTarget);
-      }}>{means}</span>
+      <span id={id} class="meaning" popover="auto" role="note"
+        onBeforeToggle={(event) => place(event.currentTarget)} onToggle={(event) => place(event.currentTarget)}>{means}</span>
     </>
   );
 }

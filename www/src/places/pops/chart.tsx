@@ -1,0 +1,101 @@
+// Units let through in the window that is open, by four ways of counting, on the time axis of the lanes below it.
+
+import uPlot from 'uplot';
+import { useComputed } from '@preact/signals';
+import { axis } from '../../parts/axes';
+import { Plot } from '../../parts/plot';
+import { WAYS } from '../../parts/series';
+import { colour } from '../../theme';
+import { SAMPLED } from './history';
+import { slack, type Run } from './run';
+import type { Store } from './store';
+
+/** The lanes begin where the plot does: right of its axis. */
+export const AXIS_PX = 48;
+const HEIGHT = 260;
+
+const shown = (run: Run) => SAMPLED.filter((name) => run.counts === 'window' || name !== 'tolerant');
+
+function line(plot: uPlot, value: number, text: string, side: 'above' | 'below', dash: number[]): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  const y = Math.round(plot.valToPos(value, 'y', true)) + 0.5;
+  if (y < bbox.top || y > bbox.top + bbox.height) return;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = colour('--ink');
+  ctx.lineWidth = ratio;
+  ctx.setLineDash(dash.map((part) => part * ratio));
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.font = `${12 * ratio}px Inter, sans-serif`;
+  ctx.textAlign = 'right';
+  ctx.textBaseline = side === 'above' ? 'bottom' : 'top';
+  ctx.fillText(text, bbox.left + bbox.width - 4 * ratio, side === 'above' ? y - 3 * ratio : y + 4 * ratio);
+  ctx.restore();
+}
+
+/** The limit, the bound where it is another, and what has befallen whom. */
+function draw(plot: uPlot, run: Run): void {
+  const bound = run.limit + slack(run);
+  if (run.counts === 'window' && bound > run.limit) line(plot, bound, `limit + tolerance: ${bound}`, 'above', [3, 4]);
+  line(plot, run.limit, `limit: ${run.limit}`, 'below', []);
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour('--edge');
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const { at_ms } of run.mishaps) {
+    const x = Math.round(plot.valToPos(at_ms / 1_000, 'x', true)) + 0.5;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function options(run: Run, end_s: number): Omit<uPlot.Options, 'width' | 'height'> {
+  return {
+    padding: [12, 0, 0, 0],
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { time: false, range: [0, end_s] },
+      y: { range: (_plot, _low, high) => [0, Math.max(run.limit * 1.6, (high ?? 0) * 1.08)] },
+    },
+    axes: [
+      axis({ values: (_plot, ticks) => ticks.map((tick) => (tick >= end_s ? '' : `${Math.floor(tick / 60)}:${String(tick % 60).padStart(2, '0')}`)), incrs: [1, 5, 10, 15, 30, 60, 120, 300, 600, 1_200] }),
+      axis({ size: AXIS_PX }),
+    ],
+    series: [
+      {},
+      ...shown(run).map((name): uPlot.Series => ({
+        label: WAYS[name].title,
+        stroke: colour(WAYS[name].colour),
+        width: name === 'exact' || name === 'tolerant' ? 2 : 1.5,
+        points: { show: false },
+        spanGaps: false,
+      })),
+    ],
+    hooks: { draw: [(plot) => draw(plot, run)] },
+  };
+}
+
+export function Chart({ store }: { store: Store }) {
+  const { player } = store;
+  const run = store.run.value;
+  const data = useComputed((): uPlot.AlignedData => {
+    void player.drawn.value;
+    const { seconds, units } = player.history;
+    return [seconds, ...shown(store.run.value).map((name) => units[name])];
+  });
+  const what = run.counts === 'window' ? 'window' : 'month';
+  // The axis and the lines are made anew for another limit or length; mishaps are read when it is drawn.
+  const version = [run.counts, run.limit, run.end_s, run.tolerance_ppm].join();
+  return (
+    <Plot label={`Units let through in the open ${what} over time, by each way of counting. The table below has the numbers.`}
+      height={HEIGHT} version={version} options={() => options(store.run.peek(), run.end_s)} data={data.value} />
+  );
+}

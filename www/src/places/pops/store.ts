@@ -1,0 +1,95 @@
+// What a viewer can do here, and what follows from it.
+
+import { signal } from '@preact/signals';
+import { announce } from '../../parts/announce';
+import { remember } from '../../route';
+import { read, write } from './address';
+import { Player } from './player';
+import { BOUNDS, DEFAULT, nameOf, type Mishap, type Run, type Target } from './run';
+import { STORIES, storyNamed, type Story } from './stories';
+
+export class Store {
+  readonly story = signal<Story | null>(null);
+  readonly run = signal<Run>(DEFAULT);
+  /** Whom the next mishap befalls. */
+  readonly target = signal<Target>(0);
+  readonly player: Player;
+
+  constructor(query: string) {
+    const [story, run] = opened(query);
+    this.story.value = story;
+    this.run.value = run;
+    this.player = new Player(run);
+    this.#write();
+  }
+
+  /** The address was changed by hand. */
+  reopen(query: string): void {
+    const [story, run] = opened(query);
+    this.#begin(run, story);
+  }
+
+  tell(story: Story): void {
+    this.#begin(story.run, story);
+    announce(`${story.title}: set up.`);
+  }
+
+  /** Another world: it begins anew, without what befell the old one. */
+  change(changed: Partial<Run>): void {
+    const run = { ...this.run.peek(), mishaps: [], ...changed };
+    this.#begin(run, null);
+  }
+
+  /** The same from the beginning. */
+  again(): void {
+    this.#begin(this.run.peek(), this.story.peek());
+  }
+
+  resize(pops: number): void {
+    const { skews_ms } = this.run.peek();
+    const more = Array.from({ length: Math.max(0, pops - skews_ms.length) }, (_, at) => (skews_ms.length + at) * 30 - 150);
+    this.change({ skews_ms: [...skews_ms, ...more].slice(0, pops) });
+  }
+
+  /** Before the start a clock is simply ahead; from then on, moving it is a step. */
+  skew(target: Target, ahead_ms: number, was_ms: number): void {
+    if (this.player.now === 0) {
+      const { skews_ms, mishaps } = this.run.peek();
+      this.change(target === 'ledger' ? { ledger_ms: ahead_ms, mishaps } : { skews_ms: skews_ms.map((skew, at) => (at === target ? ahead_ms : skew)), mishaps });
+    } else if (ahead_ms !== was_ms) {
+      this.befall({ kind: 'step', target, ms: ahead_ms - was_ms });
+    }
+  }
+
+  befall(mishap: Omit<Mishap, 'at_ms'>): void {
+    if (this.run.peek().mishaps.length >= BOUNDS.mishaps) return announce('So many mishaps fit into one run, and no more.');
+    this.run.value = this.player.fail(mishap);
+    this.story.value = null;
+    this.#write();
+    announce(`${mishap.kind} at ${nameOf(mishap.target)}`);
+  }
+
+  close(): void {
+    this.player.close();
+  }
+
+  #begin(run: Run, story: Story | null): void {
+    this.story.value = story;
+    this.run.value = run;
+    if (typeof this.target.peek() === 'number' && Number(this.target.peek()) >= run.skews_ms.length) this.target.value = 0;
+    this.player.begin(run);
+    this.#write();
+  }
+
+  #write(): void {
+    const story = this.story.peek();
+    remember('pops', story ? new URLSearchParams({ story: story.name }) : write(this.run.peek()));
+  }
+}
+
+/** What an address says; without anything, the first story. */
+function opened(query: string): [Story | null, Run] {
+  const params = new URLSearchParams(query);
+  const story = query === '' ? STORIES[0] : storyNamed(params.get('story'));
+  return story ? [story, story.run] : [null, read(params)];
+}

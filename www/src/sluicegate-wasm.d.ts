@@ -1,5 +1,0 @@
-// The types behind the name `sluicegate-wasm`, for which the build puts the wasm-bindgen module of feature `page`.
-
-export * from '../../src/web/types';
-export * from '../../src/page/types';
-export default function init(options: { module_or_path: Response | ArrayBuffer }): Promise<unknown>;
