@@ -7,7 +7,8 @@ import { Plot } from '../../parts/plot';
 import { WAYS } from '../../parts/series';
 import { colour } from '../../theme';
 import { SAMPLED } from './history';
-import { slack, type Run } from './run';
+import { offset } from '../../format';
+import { MONTH_LEFT_MS, nameOf, slack, type Mishap, type Run } from './run';
 import type { Store } from './store';
 
 /** The lanes begin where the plot does: right of its axis. */
@@ -36,34 +37,59 @@ function line(plot: uPlot, value: number, text: string, side: 'above' | 'below',
   ctx.restore();
 }
 
+const SHORT = { step: 'step', freeze: 'frozen', cut: 'cut off', crash: 'crash' } as const;
+const nameMishap = ({ kind, target, ms }: Mishap): string => `${nameOf(target)}: ${SHORT[kind]}${kind === 'step' ? ` ${offset(ms)}` : ''}`;
+
+/** Events on the time axis; those of one moment share a line. */
+function events(run: Run): Map<number, string[]> {
+  const all = new Map<number, string[]>();
+  if (run.counts === 'month') all.set(MONTH_LEFT_MS, ['midnight, the month ends']);
+  for (const mishap of run.mishaps) all.set(mishap.at_ms, [...(all.get(mishap.at_ms) ?? []), nameMishap(mishap)]);
+  return all;
+}
+
+function upright(plot: uPlot, at_ms: number, texts: string[]): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  const x = Math.round(plot.valToPos(at_ms / 1_000, 'x', true)) + 0.5;
+  ctx.save();
+  ctx.strokeStyle = colour('--edge');
+  ctx.fillStyle = colour('--quiet');
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([2 * ratio, 3 * ratio]);
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+  const room = bbox.left + bbox.width - x;
+  ctx.font = `${11.5 * ratio}px Inter, sans-serif`;
+  ctx.textBaseline = 'top';
+  texts.slice(0, 4).forEach((text, row) => {
+    const fits = ctx.measureText(text).width + 6 * ratio < room;
+    ctx.textAlign = fits ? 'left' : 'right';
+    ctx.fillText(text, x + (fits ? 5 : -5) * ratio, bbox.top + row * 14 * ratio);
+  });
+  ctx.restore();
+}
+
 /** The limit, the bound where it is another, and what has befallen whom. */
 function draw(plot: uPlot, run: Run): void {
   const bound = run.limit + slack(run);
   if (run.counts === 'window' && bound > run.limit) line(plot, bound, `limit + tolerance: ${bound}`, 'above', [3, 4]);
   line(plot, run.limit, `limit: ${run.limit}`, 'below', []);
-  const { ctx, bbox } = plot;
-  ctx.save();
-  ctx.strokeStyle = colour('--edge');
-  ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
-  for (const { at_ms } of run.mishaps) {
-    const x = Math.round(plot.valToPos(at_ms / 1_000, 'x', true)) + 0.5;
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-  }
-  ctx.restore();
+  for (const [at_ms, texts] of events(run)) upright(plot, at_ms, texts);
 }
 
-function options(run: Run, end_s: number): Omit<uPlot.Options, 'width' | 'height'> {
+function options(now: () => Run): Omit<uPlot.Options, 'width' | 'height'> {
+  const run = now();
+  const { end_s } = run;
   return {
     padding: [12, 0, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {
       x: { time: false, range: [0, end_s] },
-      y: { range: (_plot, _low, high) => [0, Math.max(run.limit * 1.6, (high ?? 0) * 1.08)] },
+      y: { range: (_plot, _low, high) => [0, Math.max(run.limit * 1.6, (high ?? 0) * 1.25)] },
     },
     axes: [
       axis({ values: (_plot, ticks) => ticks.map((tick) => (tick >= end_s ? '' : `${Math.floor(tick / 60)}:${String(tick % 60).padStart(2, '0')}`)), incrs: [1, 5, 10, 15, 30, 60, 120, 300, 600, 1_200] }),
@@ -79,7 +105,7 @@ function options(run: Run, end_s: number): Omit<uPlot.Options, 'width' | 'height
         spanGaps: false,
       })),
     ],
-    hooks: { draw: [(plot) => draw(plot, run)] },
+    hooks: { draw: [(plot) => draw(plot, now())] },
   };
 }
 
@@ -96,6 +122,6 @@ export function Chart({ store }: { store: Store }) {
   const version = [run.counts, run.limit, run.end_s, run.tolerance_ppm].join();
   return (
     <Plot label={`Units let through in the open ${what} over time, by each way of counting. The table below has the numbers.`}
-      height={HEIGHT} version={version} options={() => options(store.run.peek(), run.end_s)} data={data.value} />
+      height={HEIGHT} version={version} options={() => options(() => store.run.peek())} data={data.value} />
   );
 }

@@ -17,7 +17,8 @@ const REACH = 100;
 const toPosition = (ms: number) => (Math.sign(ms) * REACH * Math.log1p((Math.abs(ms) / BOUNDS.skew_ms[1]) * Math.expm1(BEND))) / BEND;
 function fromPosition(position: number): number {
   const ms = (Math.expm1((Math.abs(position) / REACH) * BEND) / Math.expm1(BEND)) * BOUNDS.skew_ms[1];
-  const round = ms < 1_000 ? 10 : ms < 60_000 ? 100 : 1_000;
+  // Finer than one press of an arrow key moves it, or the key would do nothing.
+  const round = ms < 300 ? 1 : ms < 3_000 ? 10 : ms < 60_000 ? 100 : 1_000;
   return Math.sign(position) * Math.round(ms / round) * round;
 }
 
@@ -26,14 +27,13 @@ const heldBy = (pop: PopFrame): Held => pop.tolerant ?? pop.exact;
 
 function waits(pop: PopFrame): string {
   const held = heldBy(pop);
-  if (pop.cut_off) return 'cut off: no message leaves or reaches it';
-  if (pop.instances === 0) return 'out of memory until the next request';
+  if (pop.cut_off) return 'waits for the network: cut off';
+  if (pop.instances === 0) return 'not in memory: idle';
   if (held.waiting > 0) return `${count(held.waiting, 'request')} wait${held.waiting === 1 ? 's' : ''} for the Ledger`;
-  if (held.out_of_reach) return 'the Ledger, which is out of reach';
-  if (held.full) return 'the next epoch: the limit is used up';
-  if (held.asking) return 'an answer of the Ledger';
-  if (held.epoch === null) return 'its first request';
-  return 'nothing';
+  if (held.out_of_reach) return 'waits for a Ledger in reach';
+  if (held.full) return 'full: waits for the next epoch';
+  if (held.asking) return 'asks the Ledger';
+  return held.epoch === null ? 'waits for its first request' : 'waits for nothing';
 }
 
 const clockState = ({ clock_frozen, object_frozen }: Pick<PopFrame, 'clock_frozen' | 'object_frozen'>): string | null =>
@@ -105,10 +105,10 @@ function Hand({ store, target, name, wall_ms, ahead_ms, state }: HandProps) {
 function Cap({ held, quota }: { held: Held; quota: boolean }) {
   const most = Math.max(held.cap, 1);
   return (
-    <div class="cap">
-      <span>{quota ? 'leases' : 'cap'} <b data-cap={held.cap}>{number(held.cap)}</b>, used <b data-taken={held.taken}>{number(held.taken)}</b></span>
+    <>
+      <span class="cap">used <b data-taken={held.taken}>{number(held.taken)}</b> of {quota ? 'leases' : 'cap'} <b data-cap={held.cap}>{number(held.cap)}</b></span>
       <meter min={0} max={most} value={Math.min(held.taken, most)} aria-label={`${held.taken} of ${held.cap} used`} />
-    </div>
+    </>
   );
 }
 
@@ -121,9 +121,9 @@ function Lane({ store, index, pop, epoch }: { store: Store; index: number; pop: 
       <Hand store={store} target={index} name={`PoP ${index + 1}`} wall_ms={pop.wall_ms} ahead_ms={pop.ahead_ms} state={clockState(pop)} />
       <Canvas store={store} index={index} />
       <div class="holds">
-        <span>{quota ? 'serial' : 'epoch'} <b data-epoch={held.epoch ?? ''}>{epochText(held.epoch)}</b>{behind && <em> (the one before)</em>}</span>
+        <span class="epoch">{quota ? 'serial' : 'epoch'} <b data-epoch={held.epoch ?? ''}>{epochText(held.epoch)}</b>{behind && <em> (the last one)</em>}</span>
         <Cap held={held} quota={quota} />
-        <span class="waits">waits for {waits(pop)}</span>
+        <span class="waits">{waits(pop)}</span>
       </div>
     </li>
   );

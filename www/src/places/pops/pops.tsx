@@ -10,6 +10,7 @@ import { Books } from './books';
 import { Chart } from './chart';
 import { Counters } from './counters';
 import { Lanes } from './lanes';
+import { Legend } from './legend';
 import { Log } from './log';
 import { Setup } from './setup';
 import { Store } from './store';
@@ -45,15 +46,19 @@ export function Pops() {
       {store.player.fault.value && <p class="error" role="alert">This run cannot begin: {store.player.fault.value}</p>}
       <section class="stage" aria-label="The run">
         <Transport store={store} />
-        {frame && <Ways frame={frame} run={run} />}
         <div class="axis">
-          <p class="help axis-title">Units let through in the open {run.counts === 'window' ? 'window' : 'month'}, over true time (min:s)</p>
-          <Chart store={store} />
+          {frame && <Legend frame={frame} run={run} />}
+          <div class="axis-plot">
+            <p class="help axis-title">Units let through in the open {run.counts}, over true time (min:s)</p>
+            <Chart store={store} />
+          </div>
         </div>
         <Lanes store={store} />
+        <Mishaps store={store} />
         {frame && <Counters frame={frame} run={run} />}
+        {frame && <Ways frame={frame} run={run} />}
+        <p class="help note">The same requests, the same clocks, the same mishaps for all of them. The two at the top have it easy: what they share is reached at once from everywhere, never lost and never cut off. So what they let through too much is due to the clocks alone.</p>
       </section>
-      <Mishaps store={store} />
       {frame && <Books books={frame.books} />}
       <Setup store={store} />
       <Log store={store} />

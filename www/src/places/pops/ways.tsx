@@ -3,29 +3,17 @@
 import type { Frame, Series } from '../../simulator';
 import { duration, number } from '../../format';
 import { Term } from '../../parts/term';
-import { WAYS } from '../../parts/series';
+import { saysOf, titleOf } from '../../parts/series';
 import type { Run } from './run';
 
-const QUOTA_SAYS = {
-  shared: 'One shared counter; whoever answers looks up the month on its own machine.',
-  exact: 'Leases with fences; the Ledger alone opens and closes the months.',
-} as const;
-
-function says(series: Series, run: Run): string {
-  if (run.counts === 'month' && (series.name === 'shared' || series.name === 'exact')) return QUOTA_SAYS[series.name];
-  return WAYS[series.name].says;
-}
-
 function Row({ series, run }: { series: Series; run: Run }) {
-  const way = WAYS[series.name];
-  const title = run.counts === 'month' ? ({ shared: 'One counter, many calendars', exact: 'sluicegate, leases' } as Record<string, string>)[series.name] ?? way.title : way.title;
   const over = series.worst_epoch > run.limit;
   return (
     <tr data-way={series.name} data-worst-epoch={series.worst_epoch} data-worst-window={series.worst_window} data-early={series.early} data-admitted={series.admitted}
       data-refused={series.refused} data-unavailable={series.unavailable} data-ceiling={series.ceiling ?? ''} data-in-epoch={series.in_epoch}>
       <th scope="row">
-        <span class={`key is-${series.name}`} />{title}
-        <span class="help">{says(series, run)}</span>
+        <span class={`key is-${series.name}`} />{titleOf(series.name, run.counts)}
+        <span class="help">{saysOf(series.name, run.counts)}</span>
       </th>
       <td class="num">{number(series.in_epoch)}</td>
       <td class="num worst"><strong>{number(series.worst_epoch)}</strong>{over && <span class="help">{number(series.worst_epoch - run.limit)} over</span>}</td>
