@@ -11,6 +11,9 @@ import { offset } from '../../format';
 import { MONTH_LEFT_MS, nameOf, slack, type Mishap, type Run } from './run';
 import type { Store } from './store';
 
+/** Narrower, there is no room for words in it; the story and the log have them. */
+const ROOM_FOR_WORDS_PX = 420;
+
 /** The lanes begin where the plot does: right of its axis. */
 export const AXIS_PX = 48;
 const HEIGHT = 260;
@@ -61,6 +64,7 @@ function upright(plot: uPlot, at_ms: number, texts: string[]): void {
   ctx.moveTo(x, bbox.top);
   ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
+  if (bbox.width < ROOM_FOR_WORDS_PX * ratio) return ctx.restore();
   const room = bbox.left + bbox.width - x;
   ctx.font = `${11.5 * ratio}px Inter, sans-serif`;
   ctx.textBaseline = 'top';
