@@ -18,6 +18,7 @@
 //! | [`sim`] | many points of presence and their Ledgers in virtual time, for tests and to watch |
 //! | [`config`], [`http`] | the configuration, rules, identities, header fields, problem details |
 //! | `web` | the npm package for browsers and Node (feature `web`, wasm32 only) |
+//! | `page` | the simulator for the demo page (feature `page`, wasm32 only) |
 //! | `worker` | the Cloudflare Worker (feature `worker`, wasm32 only) |
 //!
 //! # Example
@@ -54,6 +55,7 @@ pub mod http;
 mod intl;
 pub mod ledger;
 pub mod limiter;
+mod ordered;
 #[cfg(all(feature = "page", target_arch = "wasm32"))]
 pub mod page;
 pub mod policy;

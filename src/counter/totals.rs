@@ -1,8 +1,7 @@
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::clock::StepReport;
+use crate::ordered::Map;
 
 /// What an object has done since it was first made: stored with its rows, so that the figures keep
 /// growing over restarts as a Prometheus counter should.
@@ -23,7 +22,7 @@ pub struct Totals {
     /// The last step, in milliseconds; negative is back.
     pub last_step_ms: i64,
     /// By policy.
-    pub policies: BTreeMap<String, PolicyTotals>,
+    pub policies: Map<String, PolicyTotals>,
 }
 
 /// What came out for one policy.

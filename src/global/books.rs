@@ -1,9 +1,8 @@
-use std::collections::BTreeMap;
-
 use super::limit::CapLimit;
 use super::message::{CapBook, HolderId};
 use super::rules::{Rules, Standing};
 use crate::MAX_COUNT;
+use crate::ordered::Map;
 
 /// What the Ledger has of one holder in one epoch of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl Units {
 /// The books of one key in one epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Book {
-    rows: BTreeMap<HolderId, Row>,
+    rows: Map<HolderId, Row>,
     /// Units granted to holders unknown, before a restart, or too many to keep a row each: until their
     /// holder shows by a report that they are its own.
     lost: Units,
@@ -73,7 +72,7 @@ impl Book {
     pub fn restore<R: Rules>(stored: Units) -> Self {
         let caps = R::remembered(stored.caps);
         let lost = Units { caps, known: R::remembered_known(caps, stored.known) };
-        Self { rows: BTreeMap::new(), lost, stored }
+        Self { rows: Map::new(), lost, stored }
     }
 
     /// The sum of all caps.
@@ -185,6 +184,6 @@ impl Book {
             return Self::default();
         }
         let (lost, stored) = (Units::taken(self.caps()), Units::taken(self.stored.caps));
-        Self { rows: BTreeMap::new(), lost, stored }
+        Self { rows: Map::new(), lost, stored }
     }
 }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::link::{Link, Request};
 use super::message::{CapAsk, CapKey, CapReply, HolderId};
 use super::rules::{Rules, Standard};
@@ -8,6 +6,7 @@ use super::{CapLimit, CapPage};
 use crate::Cost;
 use crate::clock::SteadyMs;
 use crate::http::KeyHash;
+use crate::ordered::Map;
 
 /// How many keys the identities of one policy share once memory is full.
 const SHARED_KEYS: u128 = 64;
@@ -41,7 +40,7 @@ impl Default for CapHolderSettings {
 pub struct CapHolder<R = Standard> {
     random: u64,
     settings: CapHolderSettings,
-    links: BTreeMap<String, Link<R>>,
+    links: Map<String, Link<R>>,
     /// Links made so far.
     made: u64,
     /// Asks so far, over all Ledgers.
@@ -56,7 +55,7 @@ impl<R: Rules> CapHolder<R> {
     /// A holder that knows nothing yet. `random` must be drawn anew at each start of the object: the core
     /// has no randomness of its own.
     pub const fn new(random: u64, settings: CapHolderSettings) -> Self {
-        let links = BTreeMap::new();
+        let links = Map::new();
         let (made, asks, requests, tickets, waiting, keys) = (0, 0, 0, 0, 0, 0);
         Self { random, settings, links, made, asks, requests, tickets, waiting, keys }
     }
@@ -150,17 +149,14 @@ impl<R: Rules> CapHolder<R> {
     pub fn pages(&self, ledger: &str, key: &CapKey) -> Vec<CapPage> {
         let pages = self.links.get(ledger).and_then(|link| link.pages(key));
         pages.map_or_else(Vec::new, |pages| {
-            let r#gen = pages.r#gen();
-            let view = |(epoch, page): (_, &super::page::Page)| CapPage {
-                r#gen,
-                epoch,
-                cap: page.cap,
-                taken: page.taken,
-                given: page.given,
-                full: page.full,
-            };
-            pages.iter().map(view).collect()
+            pages.iter().map(|(epoch, page)| page.view(pages.r#gen(), epoch)).collect()
         })
+    }
+
+    /// The page that requests for a key are filed on at `now`; while they wait for the Ledger, that of the
+    /// newest epoch that it told. `None` before it told one.
+    pub fn page_now(&self, ledger: &str, key: &CapKey, now: SteadyMs) -> Option<CapPage> {
+        self.links.get(ledger)?.page_now(key, now)
     }
 
     /// How many keys have caps here.

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use super::message::{
 };
 use super::rules::{Rules, Standard};
 use crate::clock::SteadyMs;
+use crate::ordered::Map;
 use crate::window::{Epoch, Epochs, Position};
 
 /// No epoch is shorter: sooner than this there is nothing more to forget.
@@ -48,7 +48,7 @@ impl Default for CapLedgerSettings {
 pub struct CapLedger<R = Standard> {
     settings: CapLedgerSettings,
     epochs: Epochs,
-    keys: BTreeMap<CapKey, Key>,
+    keys: Map<CapKey, Key>,
     /// When the books were last gone through for some that are over.
     swept: Option<SteadyMs>,
     rules: PhantomData<R>,
@@ -58,7 +58,7 @@ pub struct CapLedger<R = Standard> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Key {
     r#gen: u64,
-    books: BTreeMap<Epoch, Book>,
+    books: Map<Epoch, Book>,
 }
 
 /// What a [`CapLedger`] answers, and what to store before it does.

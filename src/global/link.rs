@@ -1,14 +1,16 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use super::epochs::Told;
 use super::message::{CAP_WIRE_VERSION, CapAsk, CapAskItem, CapBook, CapKey, CapReply, HolderId};
+use super::page::Page;
 use super::pages::Pages;
 use super::rules::Rules;
 use super::verdict::{CapAnswer, CapReceipt, CapSettled, CapVerdict, Ticket};
-use super::{CapLimit, CapReplyItem, Waiting};
+use super::{CapLimit, CapPage, CapReplyItem, Waiting};
 use crate::Cost;
 use crate::clock::SteadyMs;
+use crate::ordered::Map;
 use crate::window::{Epoch, WindowMs};
 
 /// Keys in one ask; the rest take the next.
@@ -46,8 +48,8 @@ pub(super) struct Link<R> {
     /// Replies to asks up to this number are for the names before.
     after: u64,
     in_flight: Option<u64>,
-    told: BTreeMap<WindowMs, Told>,
-    keys: BTreeMap<CapKey, Pages>,
+    told: Map<WindowMs, Told>,
+    keys: Map<CapKey, Pages>,
     queue: VecDeque<Waiter>,
     /// Keys to ask about though nothing waits for them.
     due: VecDeque<CapKey>,
@@ -62,8 +64,8 @@ impl<R: Rules> Link<R> {
             id,
             after,
             in_flight: None,
-            told: BTreeMap::new(),
-            keys: BTreeMap::new(),
+            told: Map::new(),
+            keys: Map::new(),
             queue: VecDeque::new(),
             due: VecDeque::new(),
             used: 0,
@@ -90,6 +92,14 @@ impl<R: Rules> Link<R> {
 
     pub fn pages(&self, key: &CapKey) -> Option<&Pages> {
         self.keys.get(key)
+    }
+
+    /// The page that requests are filed on, or that of the newest epoch told.
+    pub fn page_now(&self, key: &CapKey, now: SteadyMs) -> Option<CapPage> {
+        let (told, pages) = (self.told.get(&key.window_ms)?, self.keys.get(key)?);
+        let epoch = pages.current(told, now).unwrap_or(told.epoch);
+        let empty = Page::default();
+        Some(pages.page(epoch).unwrap_or(&empty).view(pages.r#gen(), epoch))
     }
 
     /// Decides a request, or queues it where that `may_wait`.
@@ -199,8 +209,8 @@ impl<R: Rules> Link<R> {
     }
 
     /// Makes the requests that wait part of ask `n`, in the order they came, up to as many keys as it holds.
-    fn gather_waits(&mut self, n: u64) -> BTreeMap<CapKey, Waiting> {
-        let mut waits: BTreeMap<CapKey, Waiting> = BTreeMap::new();
+    fn gather_waits(&mut self, n: u64) -> Map<CapKey, Waiting> {
+        let mut waits: Map<CapKey, Waiting> = Map::new();
         for waiter in &mut self.queue {
             let cost = waiter.request.cost;
             if let Some(wait) = waits.get_mut(&waiter.request.key) {

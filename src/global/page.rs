@@ -1,6 +1,5 @@
-use std::collections::BTreeMap;
-
 use super::rules::Rules;
+use crate::ordered::Map;
 use crate::window::Epoch;
 
 /// How many gaps between refunds one page remembers. Past it a refund that touches none of them is turned
@@ -10,7 +9,7 @@ const MOST_SPANS: usize = 256;
 /// The units of one page that were given back, by their place in the count of what was taken: so no
 /// receipt, true or forged, can give a unit back twice, or one that was not taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spans(BTreeMap<u64, u64>);
+pub struct Spans(Map<u64, u64>);
 
 impl Spans {
     /// Adds `from..to`; `false` if any of it is in there already, or if there is no room for it.
@@ -68,6 +67,11 @@ impl Page {
             self.given = self.given.saturating_add(cost);
         }
         counts
+    }
+
+    /// What it says, for whoever watches.
+    pub const fn view(&self, r#gen: u64, epoch: Epoch) -> CapPage {
+        CapPage { r#gen, epoch, cap: self.cap, taken: self.taken, given: self.given, full: self.full }
     }
 
     /// What the key's limit has left, as far as this holder can tell.

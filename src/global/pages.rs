@@ -1,11 +1,11 @@
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use super::epochs::Told;
 use super::message::CapReplyItem;
 use super::page::Page;
 use super::rules::Rules;
 use crate::clock::SteadyMs;
+use crate::ordered::Map;
 use crate::window::Epoch;
 
 /// An honest Ledger opens two epochs of a key at a time; what another says is not kept.
@@ -18,7 +18,7 @@ const MOST_UNASKED: u32 = 64;
 pub(super) struct Pages {
     /// The epoch and the generation of the newest reply about it.
     told: Option<(Epoch, u64)>,
-    pages: BTreeMap<Epoch, Page>,
+    pages: Map<Epoch, Page>,
     /// Units taken since the last ask.
     rate: u64,
     /// Requests refused in this epoch.

@@ -2,7 +2,8 @@ use super::host::LedgerHost;
 use super::leases::quota;
 use super::log::{LogEvent, LoggedEntry};
 use super::quota::{Unready, Zone, load, spec_of};
-use super::rows::{Batch, Settings};
+use super::row::Settings;
+use super::rows::Batch;
 use super::state::Ledger;
 use super::tenant::{TenantAnswer, TenantFault, TenantOp, TenantRequest, TenantSettings, TenantUsage};
 use crate::calendar::{iso_text, local_text};
@@ -93,7 +94,7 @@ impl Ledger {
         }
         if quota.settings.as_ref() != Some(&settings) {
             quota.change(Some(settings.clone()));
-            batch.put_settings(policy, &settings);
+            batch.put_settings(policy, settings.clone());
             let Settings { limit, period } = settings;
             self.record(policy, LogEvent::Settings { limit, period }, wall, batch);
         }

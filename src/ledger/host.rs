@@ -1,16 +1,17 @@
+use super::row::LedgerRow;
 use crate::Error;
 use crate::calendar::ZoneOffsets;
 use crate::clock::{StepReport, WallMs};
 
-/// A change of a Ledger's storage, which is a table of texts by key.
+/// A change of a Ledger's storage, which is a table of rows by key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerWrite {
     /// Writes the row, over the one with the same key.
     Put {
         /// The row's key.
         key: String,
-        /// Its contents, as JSON: rows outlive the code that wrote them.
-        value: String,
+        /// What it says, which storage keeps as [text](LedgerRow::to_json).
+        row: LedgerRow,
     },
     /// Deletes the row with this key, if there is one.
     Delete {

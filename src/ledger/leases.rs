@@ -1,5 +1,3 @@
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::host::{LedgerEvent, LedgerHost};
 use super::log::LogEvent;
 use super::name::QuotaName;
@@ -13,6 +11,7 @@ use crate::global::{
     BookWrite, Grant, HolderName, LEASE_VERSION, LeaseAsk, LeaseAskItem, LeaseReply, LeaseReplyItem,
     LedgerAnswer,
 };
+use crate::ordered::{Map, Set};
 
 /// Items of one ask that are looked at: a tenant has one quota per policy.
 const MOST_ITEMS: usize = 64;
@@ -33,7 +32,7 @@ impl Ledger {
         }
         let holder = HolderName { pop: ask.pop.clone(), birth: ask.birth };
         let asking = Asking { holder: &holder, wall, now: now.steady };
-        let mut seen = BTreeSet::new();
+        let mut seen = Set::new();
         for item in ask.items.iter().take(MOST_ITEMS) {
             // An ask lists all that its holder has of a quota: two lists cannot both be true.
             let policy = self.policy_of(item).filter(|policy| seen.insert(policy.clone()));
@@ -128,7 +127,7 @@ impl Ledger {
         }
         if let Some(open) = answer.opened {
             LedgerTotals::add(&mut self.totals.periods_opened, 1);
-            batch.put_open(policy, &open);
+            batch.put_open(policy, open);
             let event = LogEvent::Opened {
                 serial: open.serial,
                 slot: open.period.slot.to_string(),
@@ -138,10 +137,10 @@ impl Ledger {
             };
             self.record(policy, event, wall, batch);
         }
-        for write in &answer.writes {
+        for write in answer.writes {
             match write {
                 BookWrite::Put(row) => batch.put_book(policy, row),
-                BookWrite::Delete(key) => batch.delete_book(policy, key),
+                BookWrite::Delete(key) => batch.delete_book(policy, &key),
             }
         }
     }
@@ -150,7 +149,7 @@ impl Ledger {
 /// The quota of that policy. One that nothing is stored of is made only if it is configured, so that no
 /// message can fill the memory with names.
 pub(super) fn quota<'a>(
-    quotas: &'a mut BTreeMap<String, Quota>,
+    quotas: &'a mut Map<String, Quota>,
     policy: &str,
     is_configured: bool,
 ) -> Option<&'a mut Quota> {

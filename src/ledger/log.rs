@@ -1,11 +1,10 @@
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::{PeriodSpec, Utc, iso_text};
 use crate::clock::{Hlc, WallMs};
 use crate::fence::Fence;
 use crate::global::{Birth, SerialTotals};
+use crate::ordered::Map;
 
 /// Entries that stay in the row which is written with each of them.
 pub(super) const CHUNK: usize = 32;
@@ -116,7 +115,7 @@ pub(super) struct AuditLog {
     pub tail: Vec<LogEntry>,
     /// How many chunks were ever finished.
     pub chunks: u64,
-    full: BTreeMap<u64, Vec<LogEntry>>,
+    full: Map<u64, Vec<LogEntry>>,
 }
 
 impl AuditLog {
@@ -163,7 +162,7 @@ mod tests {
     #[test]
     fn the_last_entries_stay_in_order_and_the_log_is_bounded() {
         let mut log = AuditLog::default();
-        let mut rows = BTreeMap::new();
+        let mut rows = Map::new();
         for number in 0..1_000 {
             if let Some(chunk) = log.push(entry(number)) {
                 rows.insert(chunk.number % CHUNKS, chunk);

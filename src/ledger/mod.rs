@@ -30,6 +30,7 @@ mod name;
 mod policies;
 mod pops;
 mod quota;
+mod row;
 mod rows;
 mod state;
 mod tenant;
@@ -43,6 +44,7 @@ pub use message::{LEDGER_VERSION, LedgerAsk, LedgerReply};
 pub use name::{LedgerName, QuotaName};
 #[cfg(all(feature = "worker", target_arch = "wasm32"))]
 pub(crate) use pops::is_name as is_pop_name;
+pub use row::LedgerRow;
 pub use state::{Ledger, LedgerSettings};
 pub use tenant::{TenantAnswer, TenantFault, TenantOp, TenantRequest, TenantSettings, TenantUsage};
 pub use totals::{LedgerReport, LedgerTotals};

@@ -1,8 +1,7 @@
-use std::collections::BTreeMap;
-
 use crate::bucket::TokenBucket;
 use crate::config::{Counting, Policy, Scope};
 use crate::global::{CapKey, CapLimit, TokenKey};
+use crate::ordered::Map;
 use crate::policy::Algorithm;
 use crate::quota::QuotaSpec;
 use crate::window::WindowMs;
@@ -11,9 +10,9 @@ use crate::{Cost, MAX_COUNT};
 /// What the configuration says about the limits that a Ledger owns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owned {
-    windows: BTreeMap<String, (WindowMs, CapLimit)>,
-    buckets: BTreeMap<String, TokenBucket>,
-    quotas: BTreeMap<String, QuotaSpec>,
+    windows: Map<String, (WindowMs, CapLimit)>,
+    buckets: Map<String, TokenBucket>,
+    quotas: Map<String, QuotaSpec>,
 }
 
 impl Owned {

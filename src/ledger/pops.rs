@@ -1,6 +1,5 @@
-use std::collections::BTreeMap;
-
 use crate::clock::SteadyMs;
+use crate::ordered::Map;
 
 /// A point of presence in use asks every few seconds; one that was silent for so long is not in use.
 const LATELY_MS: u64 = 300_000;
@@ -11,7 +10,7 @@ const LONGEST_NAME: usize = 64;
 /// The points of presence heard lately.
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
-    at: BTreeMap<String, SteadyMs>,
+    at: Map<String, SteadyMs>,
     /// How many there were before this start. They count until all of them have had the time to ask: a
     /// count that starts from one would tell each to take the whole limit.
     before: u32,
@@ -20,7 +19,7 @@ pub(super) struct Heard {
 
 impl Heard {
     pub const fn new(before: u32, now: SteadyMs) -> Self {
-        Self { at: BTreeMap::new(), before, since: now }
+        Self { at: Map::new(), before, since: now }
     }
 
     pub fn hear(&mut self, pop: &str, now: SteadyMs) {

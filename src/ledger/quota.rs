@@ -2,13 +2,16 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::host::LedgerHost;
-use super::rows::{Settings, StoredQuota};
+use super::row::Settings;
+use super::rows::StoredQuota;
 use super::state::LedgerSettings;
 use crate::Error;
 use crate::calendar::{OpenPeriod, ZoneOffsets};
 use crate::clock::{SteadyMs, WallMs};
 use crate::fence::FenceSource;
-use crate::global::{BookCounts, HolderName, LeaseAskItem, LeaseBook, LedgerAnswer, QuotaLedger};
+use crate::global::{
+    BookCounts, HolderName, LeaseAskItem, LeaseBook, LedgerAnswer, QuotaLedger, SerialTotals,
+};
 use crate::quota::QuotaSpec;
 
 /// A time zone of the runtime's.
@@ -103,6 +106,24 @@ impl Quota {
 
     pub const fn is_readable(&self) -> bool {
         !matches!(self.books, Books::Unreadable)
+    }
+
+    /// The period that was opened last.
+    pub fn open_period(&self) -> Option<&OpenPeriod> {
+        match &self.books {
+            Books::Unreadable => None,
+            Books::Closed { open, .. } => open.as_ref(),
+            Books::Open(opened) => opened.ledger.open_period(),
+        }
+    }
+
+    /// The totals of a serial that is kept.
+    pub fn totals_of(&self, serial: u64) -> Option<SerialTotals> {
+        match &self.books {
+            Books::Unreadable => None,
+            Books::Closed { book, .. } => book.totals_of(serial),
+            Books::Open(opened) => opened.ledger.book().totals_of(serial),
+        }
     }
 
     /// The quota with its calendar, which is loaded if it is not there yet.

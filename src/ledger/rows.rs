@@ -1,65 +1,17 @@
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
 use super::host::LedgerWrite;
-use super::log::{CHUNKS, LogChunk, LogEntry};
-use super::totals::LedgerTotals;
-use crate::calendar::{OpenPeriod, PeriodSpec};
-use crate::clock::{Hlc, SteadyMark, WallMs};
+use super::log::LogChunk;
+use super::row::{
+    CAP, HEAD, Head, LOG, LedgerRow, QUOTA, Row, SETTINGS, Settings, TOKEN, book_key, cap_key, in_quota,
+    log_key, open_key, settings_key, token_key,
+};
+use crate::calendar::OpenPeriod;
 use crate::global::{BookKey, BookRow, CapKey, CapRow, LeaseBook, TokenKey, TokenRow};
-use crate::window::Epochs;
-
-/// The version that is part of each row. A changed meaning takes the next; rows of a later one are refused.
-const ROW_VERSION: u8 = 1;
-
-const HEAD: &str = "head";
-const CAP: &str = "cap/";
-const TOKEN: &str = "token/";
-const LOG: &str = "log/";
-const QUOTA: &str = "quota/";
-const SETTINGS: &str = "settings/";
-
-/// A row's contents.
-#[derive(Serialize, Deserialize)]
-struct Versioned<T> {
-    v: u8,
-    row: T,
-}
-
-/// What is written with each epoch, each grant and each change of settings: one row for all of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Head {
-    /// The steady clock.
-    pub mark: SteadyMark,
-    /// The open epochs.
-    pub epochs: Epochs,
-    /// The largest stamp that was given out.
-    pub stamp: Hlc,
-    /// How many chunks of the log were finished, and the entries since.
-    pub chunks: u64,
-    pub tail: Vec<LogEntry>,
-    /// When the alarm is set for.
-    pub alarm: Option<WallMs>,
-    /// How many points of presence were heard lately.
-    pub pops: u32,
-    pub totals: LedgerTotals,
-}
-
-/// A tenant's own settings of a quota; what is absent is the policy's. A field that is not known makes the
-/// row unreadable: passed over, it would leave the policy's in its place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Settings {
-    pub limit: Option<u64>,
-    pub period: Option<PeriodSpec>,
-}
+use crate::ordered::{Map, Set};
 
 /// Rows of one turn: one for each key, all written together.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    rows: BTreeMap<String, Option<String>>,
+    rows: Map<String, Option<Row>>,
     /// Whether the head is to be among them.
     pub head: bool,
 }
@@ -70,51 +22,48 @@ impl Batch {
         Self { head: true, ..Self::default() }
     }
 
-    fn put(&mut self, key: String, row: impl Serialize) {
-        // Nothing here fails to be written as JSON. If it did, an empty row cannot be read back: what it is
-        // about would be refused, where a missing row could mean that nothing was used.
-        let value = serde_json::to_string(&Versioned { v: ROW_VERSION, row }).unwrap_or_default();
-        self.rows.insert(key, Some(value));
+    fn put(&mut self, key: String, row: Row) {
+        self.rows.insert(key, Some(row));
     }
 
-    pub fn put_head(&mut self, head: &Head) {
-        self.put(HEAD.to_owned(), head);
+    pub fn put_head(&mut self, head: Head) {
+        self.put(HEAD.to_owned(), Row::Head(Box::new(head)));
     }
 
-    pub fn put_cap(&mut self, row: &CapRow) {
-        self.put(cap_key(&row.key), row);
+    pub fn put_cap(&mut self, row: CapRow) {
+        self.put(cap_key(&row.key), Row::Cap(row));
     }
 
     pub fn delete_cap(&mut self, key: &CapKey) {
         self.rows.insert(cap_key(key), None);
     }
 
-    pub fn put_token(&mut self, row: &TokenRow) {
-        self.put(token_key(&row.key), row);
+    pub fn put_token(&mut self, row: TokenRow) {
+        self.put(token_key(&row.key), Row::Token(row));
     }
 
     pub fn delete_token(&mut self, key: &TokenKey) {
         self.rows.insert(token_key(key), None);
     }
 
-    pub fn put_chunk(&mut self, chunk: &LogChunk) {
-        self.put(format!("{LOG}{}", chunk.number % CHUNKS), chunk);
+    pub fn put_chunk(&mut self, chunk: LogChunk) {
+        self.put(log_key(chunk.number), Row::Chunk(chunk));
     }
 
-    pub fn put_settings(&mut self, policy: &str, settings: &Settings) {
-        self.put(format!("{SETTINGS}{policy}"), settings);
+    pub fn put_settings(&mut self, policy: &str, settings: Settings) {
+        self.put(settings_key(policy), Row::Settings(settings));
     }
 
     pub fn delete_settings(&mut self, policy: &str) {
-        self.rows.insert(format!("{SETTINGS}{policy}"), None);
+        self.rows.insert(settings_key(policy), None);
     }
 
-    pub fn put_open(&mut self, policy: &str, open: &OpenPeriod) {
-        self.put(format!("{QUOTA}{policy}/open"), open);
+    pub fn put_open(&mut self, policy: &str, open: OpenPeriod) {
+        self.put(open_key(policy), Row::Open(open));
     }
 
-    pub fn put_book(&mut self, policy: &str, row: &BookRow) {
-        self.put(book_key(policy, &row.key()), row);
+    pub fn put_book(&mut self, policy: &str, row: BookRow) {
+        self.put(book_key(policy, &row.key()), Row::Book(row));
     }
 
     pub fn delete_book(&mut self, policy: &str, key: &BookKey) {
@@ -130,24 +79,12 @@ impl Batch {
     }
 
     pub fn into_writes(self) -> Vec<LedgerWrite> {
-        let write = |(key, value)| match value {
-            Some(value) => LedgerWrite::Put { key, value },
+        let write = |(key, row)| match row {
+            Some(row) => LedgerWrite::Put { key, row: LedgerRow(row) },
             None => LedgerWrite::Delete { key },
         };
         self.rows.into_iter().map(write).collect()
     }
-}
-
-pub(super) fn cap_key(key: &CapKey) -> String {
-    format!("{CAP}{}/{}/{}", key.policy, key.key, key.window_ms.get())
-}
-
-pub(super) fn token_key(key: &TokenKey) -> String {
-    format!("{TOKEN}{}/{}", key.policy, key.key)
-}
-
-fn book_key(policy: &str, key: &BookKey) -> String {
-    format!("{QUOTA}{policy}/book/{key}")
 }
 
 /// What was stored of one quota.
@@ -167,20 +104,20 @@ pub(super) struct Stored {
     pub caps: Vec<CapRow>,
     pub tokens: Vec<TokenRow>,
     pub chunks: Vec<LogChunk>,
-    pub quotas: BTreeMap<String, StoredQuota>,
+    pub quotas: Map<String, StoredQuota>,
     /// Keys of rows that could not be read.
     pub unreadable: Vec<String>,
-    settings: BTreeMap<String, Settings>,
-    opens: BTreeMap<String, OpenPeriod>,
-    books: BTreeMap<String, Vec<BookRow>>,
+    settings: Map<String, Settings>,
+    opens: Map<String, OpenPeriod>,
+    books: Map<String, Vec<BookRow>>,
 }
 
 impl Stored {
-    /// Reads what can be read, and notes the keys of the rest.
-    pub fn read(rows: impl IntoIterator<Item = (String, String)>) -> Self {
+    /// Sorts the rows, and notes the keys of those that could not be read.
+    pub fn new(rows: impl IntoIterator<Item = (String, LedgerRow)>) -> Self {
         let mut stored = Self::default();
-        for (key, value) in rows {
-            if stored.take(&key, &value).is_none() {
+        for (key, row) in rows {
+            if stored.take(&key, row.0).is_none() {
                 stored.unreadable.push(key);
             }
         }
@@ -188,35 +125,34 @@ impl Stored {
         stored
     }
 
-    /// `None` for a row that cannot be read.
-    fn take(&mut self, key: &str, value: &str) -> Option<()> {
-        if key == HEAD {
-            self.head = Some(parse(value)?);
-        } else if key.starts_with(CAP) {
-            self.caps.push(parse::<CapRow>(value).filter(|row| cap_key(&row.key) == key)?);
-        } else if key.starts_with(TOKEN) {
-            self.tokens.push(parse::<TokenRow>(value).filter(|row| token_key(&row.key) == key)?);
-        } else if key.starts_with(LOG) {
-            self.chunks.push(parse(value)?);
-        } else if let Some(policy) = key.strip_prefix(SETTINGS) {
-            self.settings.insert(policy.to_owned(), parse(value)?);
-        } else {
-            let (policy, what) = key.strip_prefix(QUOTA)?.split_once('/')?;
-            if what == "open" {
-                self.opens.insert(policy.to_owned(), parse(value)?);
-            } else {
-                let row = parse::<BookRow>(value).filter(|row| book_key(policy, &row.key()) == key)?;
+    /// `None` for a row that could not be read, or is not one of this key's.
+    fn take(&mut self, key: &str, row: Row) -> Option<()> {
+        match row {
+            Row::Head(head) if key == HEAD => self.head = Some(*head),
+            Row::Cap(row) if key == cap_key(&row.key) => self.caps.push(row),
+            Row::Token(row) if key == token_key(&row.key) => self.tokens.push(row),
+            Row::Chunk(chunk) if key.starts_with(LOG) => self.chunks.push(chunk),
+            Row::Settings(settings) => {
+                self.settings.insert(key.strip_prefix(SETTINGS)?.to_owned(), settings);
+            }
+            Row::Open(open) => {
+                let (policy, _) = in_quota(key).filter(|(_, what)| *what == "open")?;
+                self.opens.insert(policy.to_owned(), open);
+            }
+            Row::Book(row) => {
+                let (policy, _) = in_quota(key).filter(|(policy, _)| key == book_key(policy, &row.key()))?;
                 self.books.entry(policy.to_owned()).or_default().push(row);
             }
+            Row::Head(_) | Row::Cap(_) | Row::Token(_) | Row::Chunk(_) | Row::Unreadable => return None,
         }
         Some(())
     }
 
     /// Joins the rows of each quota.
     fn join(&mut self) {
-        let unreadable: BTreeSet<String> = self.unreadable.iter().filter_map(|key| quota_of(key)).collect();
+        let unreadable: Set<String> = self.unreadable.iter().filter_map(|key| quota_of(key)).collect();
         let names = self.settings.keys().chain(self.opens.keys()).chain(self.books.keys());
-        let names: BTreeSet<String> = names.chain(&unreadable).cloned().collect();
+        let names: Set<String> = names.chain(&unreadable).cloned().collect();
         for policy in names {
             let (settings, open) = (self.settings.remove(&policy), self.opens.remove(&policy));
             let book = LeaseBook::restore(self.books.remove(&policy).unwrap_or_default());
@@ -227,7 +163,7 @@ impl Stored {
             };
             let readable = whole && !unreadable.contains(&policy);
             if !whole && !unreadable.contains(&policy) {
-                self.unreadable.push(format!("{QUOTA}{policy}/open"));
+                self.unreadable.push(open_key(&policy));
             }
             self.quotas.insert(policy, StoredQuota { settings, open, book, readable });
         }
@@ -239,20 +175,15 @@ impl Stored {
     }
 
     /// The rows of windows and buckets that could not be read.
-    pub fn unreadable_keys(&self) -> BTreeSet<String> {
+    pub fn unreadable_keys(&self) -> Set<String> {
         let is_key = |key: &&String| key.starts_with(CAP) || key.starts_with(TOKEN);
         self.unreadable.iter().filter(is_key).cloned().collect()
     }
 }
 
 /// Whether the row of a key is among those that could not be read.
-pub(super) fn is_among<K>(key: &K, row_of: impl Fn(&K) -> String, unreadable: &BTreeSet<String>) -> bool {
+pub(super) fn is_among<K>(key: &K, row_of: impl Fn(&K) -> String, unreadable: &Set<String>) -> bool {
     !unreadable.is_empty() && unreadable.contains(&row_of(key))
-}
-
-fn parse<T: DeserializeOwned>(value: &str) -> Option<T> {
-    let row: Versioned<T> = serde_json::from_str(value).ok()?;
-    (row.v == ROW_VERSION).then_some(row.row)
 }
 
 /// The policy that a row of a quota is about.

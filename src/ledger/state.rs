@@ -1,12 +1,11 @@
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::host::{LedgerEvent, LedgerHost};
 use super::log::{AuditLog, LogEntry, LogEvent};
 use super::message::{LEDGER_VERSION, LedgerAsk, LedgerReply};
 use super::policies::Owned;
 use super::pops::Heard;
 use super::quota::Quota;
-use super::rows::{Batch, Head, Stored, cap_key, is_among};
+use super::row::{Head, LedgerRow, cap_key};
+use super::rows::{Batch, Stored, is_among};
 use super::totals::LedgerTotals;
 use crate::clock::{HlcConfig, HybridClock, SteadyClock, SteadyMs, WallMs};
 use crate::config::Policy;
@@ -15,6 +14,7 @@ use crate::global::{
     CapAsk, CapLedger, CapLedgerSettings, CapReply, CapStore, TokenLedger, TokenLedgerSettings,
 };
 use crate::http::KeyHash;
+use crate::ordered::{Map, Set};
 use crate::window::Epochs;
 
 /// How much a [`Ledger`] remembers.
@@ -117,8 +117,8 @@ pub struct Ledger {
     pub(super) tokens: TokenLedger,
     epochs: Epochs,
     /// Rows of windows and buckets that could not be read: their keys are not answered for.
-    pub(super) blocked: BTreeSet<String>,
-    pub(super) quotas: BTreeMap<String, Quota>,
+    pub(super) blocked: Set<String>,
+    pub(super) quotas: Map<String, Quota>,
     pub(super) log: AuditLog,
     pub(super) pops: Heard,
     pub(super) totals: LedgerTotals,
@@ -146,10 +146,10 @@ impl Ledger {
         random: u64,
         settings: LedgerSettings,
         policies: Vec<Policy>,
-        rows: impl IntoIterator<Item = (String, String)>,
+        rows: impl IntoIterator<Item = (String, LedgerRow)>,
         host: &mut H,
     ) -> Self {
-        let stored = Stored::read(rows);
+        let stored = Stored::new(rows);
         for key in &stored.unreadable {
             host.warn(LedgerEvent::Unreadable { key: key.clone() });
         }
@@ -238,7 +238,7 @@ impl Ledger {
             batch.head = true;
         }
         store.forgotten.iter().for_each(|key| batch.delete_cap(key));
-        store.rows.iter().for_each(|row| batch.put_cap(row));
+        store.rows.into_iter().for_each(|row| batch.put_cap(row));
     }
 
     /// Reads the clock, once per turn.
@@ -262,7 +262,7 @@ impl Ledger {
         self.stamp = self.stamps.tick(wall).stamp;
         let entry = LogEntry { stamp: self.stamp, at_ms: wall.0, policy: policy.to_owned(), event };
         if let Some(chunk) = self.log.push(entry) {
-            batch.put_chunk(&chunk);
+            batch.put_chunk(chunk);
         }
         batch.head = true;
     }
@@ -288,7 +288,7 @@ impl Ledger {
             // With the rows that these will be, so that the stored figure does not fall behind.
             let mut head = self.head(now);
             LedgerTotals::add(&mut head.totals.rows_written, batch.len() as u64 + 1);
-            batch.put_head(&head);
+            batch.put_head(head);
         }
         let billed = host.write(&batch.into_writes())?;
         LedgerTotals::add(&mut self.totals.rows_written, billed);

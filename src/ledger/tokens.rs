@@ -1,4 +1,5 @@
-use super::rows::{Batch, is_among, token_key};
+use super::row::token_key;
+use super::rows::{Batch, is_among};
 use super::state::{Ledger, Now};
 use crate::global::{TokenAsk, TokenReply, TokenStore};
 
@@ -23,5 +24,5 @@ impl Ledger {
 fn store(store: TokenStore, batch: &mut Batch) {
     batch.head |= !store.rows.is_empty();
     store.forgotten.iter().for_each(|key| batch.delete_token(key));
-    store.rows.iter().for_each(|row| batch.put_token(row));
+    store.rows.into_iter().for_each(|row| batch.put_token(row));
 }

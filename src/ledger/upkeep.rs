@@ -2,7 +2,9 @@ use super::host::LedgerHost;
 use super::rows::Batch;
 use super::state::{Ledger, Now};
 use super::totals::{LedgerReport, LedgerTotals};
-use crate::clock::WallMs;
+use crate::calendar::OpenPeriod;
+use crate::clock::{SteadyMark, WallMs};
+use crate::global::SerialTotals;
 
 /// An alarm is a row written, and wakes the object: sooner than this it would not pay for itself.
 const SOONEST_ALARM_MS: u64 = 3_600_000;
@@ -76,6 +78,21 @@ impl Ledger {
         self.alarm = Some(due);
         batch.head = true;
         Ok(())
+    }
+
+    /// How far its own time was when it last looked at the clock.
+    pub const fn mark(&self) -> SteadyMark {
+        self.clock.mark()
+    }
+
+    /// The period of a quota that was opened last.
+    pub fn open_period(&self, policy: &str) -> Option<&OpenPeriod> {
+        self.quotas.get(policy)?.open_period()
+    }
+
+    /// The running totals of a quota for a serial whose book is kept.
+    pub fn totals_of(&self, policy: &str, serial: u64) -> Option<SerialTotals> {
+        self.quotas.get(policy)?.totals_of(serial)
     }
 
     /// What the Ledger has done, and what it holds.

@@ -1,7 +1,5 @@
 //! Asks to Ledgers, and what comes of them.
 
-use std::collections::BTreeSet;
-
 use super::batch::{Said, Wait};
 use super::holders::{Parts, Settled};
 use super::host::{AskId, PopEvent, PopHost, RequestId};
@@ -12,6 +10,7 @@ use super::quotas::cost_of;
 use super::state::Pop;
 use crate::global::{LEASE_VERSION, LeaseAsk, LeaseAskItem, LeaseReply};
 use crate::ledger::{LEDGER_VERSION, LedgerAsk, LedgerName, LedgerReply, QuotaName};
+use crate::ordered::Set;
 
 impl Pop {
     /// Takes in the reply to a message, or that there will be none. A reply that comes after its ask has
@@ -47,7 +46,7 @@ impl Pop {
         self.take_in(settled);
         let items = reply.leases.iter().filter(|leases| leases.v == LEASE_VERSION);
         let heard = self.hear_leases(ledger, items, host);
-        let (mut served, mut quotas) = (BTreeSet::new(), asked);
+        let (mut served, mut quotas) = (Set::new(), asked);
         quotas.extend(heard.iter().cloned());
         for name in quotas {
             let Some(quota) = self.leases.quotas.get_mut(&name) else { continue };
@@ -84,8 +83,8 @@ impl Pop {
         ledger: LedgerName,
         replies: impl Iterator<Item = &'a LeaseReply>,
         host: &mut H,
-    ) -> BTreeSet<QuotaName> {
-        let (mut heard, now) = (BTreeSet::new(), self.beat.now());
+    ) -> Set<QuotaName> {
+        let (mut heard, now) = (Set::new(), self.beat.now());
         for item in replies.flat_map(|reply| &reply.items) {
             let name = item.quota.parse::<QuotaName>().ok().filter(|name| name.ledger() == ledger);
             let Some(name) = name else { continue };
@@ -120,7 +119,7 @@ impl Pop {
             Some(Wait::Quota { quota, .. }) if quota.ledger() == ledger => Some(quota.clone()),
             _ => None,
         });
-        let waited: BTreeSet<QuotaName> = waits.collect();
+        let waited: Set<QuotaName> = waits.collect();
         for name in waited {
             self.serve_quota(&name, id, host);
         }

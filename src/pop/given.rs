@@ -1,5 +1,4 @@
-use std::collections::BTreeSet;
-
+use crate::ordered::Set;
 /// How many give-backs are remembered one by one; takes before the oldest of them are given back no more.
 const MOST_GIVEN: usize = 4_096;
 
@@ -8,7 +7,7 @@ const MOST_GIVEN: usize = 4_096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Given {
     made: u64,
-    given: BTreeSet<u64>,
+    given: Set<u64>,
     floor: u64,
 }
 

@@ -4,8 +4,8 @@ use super::message::{Measure, PopLimit, PopReceipt, PopReplyLimit};
 use super::settings::PopSettings;
 use crate::clock::SteadyMs;
 use crate::global::{
-    CapAnswer, CapAsk, CapHolder, CapKey, CapLimit, CapVerdict, Ticket, TokenAnswer, TokenAsk, TokenHolder,
-    TokenKey, TokenVerdict,
+    CapAnswer, CapAsk, CapHolder, CapKey, CapLimit, CapPage, CapVerdict, Ticket, TokenAnswer, TokenAsk,
+    TokenHolder, TokenKey, TokenVerdict,
 };
 use crate::ledger::{LedgerName, LedgerReply};
 use crate::window::FixedWindow;
@@ -81,6 +81,17 @@ impl Holders {
             }
             Measure::Quota | Measure::Pop(_) => leases::unknown(),
         }
+    }
+
+    /// The page of a window that requests are filed on, see [`CapHolder::page_now`].
+    pub fn cap_page(
+        &self,
+        ledger: LedgerName,
+        limit: &PopLimit,
+        window: &FixedWindow,
+        now: SteadyMs,
+    ) -> Option<CapPage> {
+        self.caps.page_now(&ledger.to_string(), &cap_key(limit, window), now)
     }
 
     /// Takes a request out of the queue it waits in.

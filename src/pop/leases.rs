@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use super::host::{AskId, RequestId};
 use super::message::{OpenTerms, PopReplyLimit};
@@ -6,6 +6,7 @@ use super::{batch, earlier};
 use crate::clock::SteadyMs;
 use crate::global::{HolderStart, LeaseHolder, Terms, Waiting};
 use crate::ledger::QuotaName;
+use crate::ordered::{Map, Set};
 use crate::{Cost, DecidedBy, Decision, MAX_COUNT, Refusal, RetryAfterBasis};
 
 /// Quotas in memory. Past it, and while none of them is idle, requests of others are told
@@ -19,11 +20,11 @@ const FORGET_MS: u64 = 60_000;
 pub(super) struct Leases {
     /// The newest start; none before the first quota.
     pub start: Option<HolderStart>,
-    pub quotas: BTreeMap<QuotaName, Quota>,
+    pub quotas: Map<QuotaName, Quota>,
     /// A quota was forgotten: should it come back, its asks need a newer start to be heard.
     pub forgot: bool,
     /// Quotas that were in memory when storage failed: the Ledger may have granted what was not stored.
-    pub lost: BTreeSet<QuotaName>,
+    pub lost: Set<QuotaName>,
     /// When the first of them wants to be looked at, or earlier.
     pub due: Option<SteadyMs>,
 }

@@ -1,10 +1,9 @@
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::AskId;
 use super::beat::{Beat, Moment};
 use super::holders::Parts;
 use crate::clock::SteadyMs;
 use crate::ledger::{LedgerName, QuotaName};
+use crate::ordered::{Map, Set};
 
 /// Asks that failed, and whose replies may still come.
 const MOST_LATE: usize = 1_024;
@@ -31,18 +30,18 @@ struct Link {
     /// When the last ask failed, if nothing was heard since.
     down: Option<Moment>,
     /// Quotas to ask about.
-    due: BTreeSet<QuotaName>,
+    due: Set<QuotaName>,
 }
 
 /// The asks to all Ledgers: one in flight to each, and none for a while after one has failed.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    links: BTreeMap<LedgerName, Link>,
+    links: Map<LedgerName, Link>,
     /// In the order they were sent, so the oldest is the first.
-    flights: BTreeMap<AskId, Flight>,
-    late: BTreeMap<AskId, LedgerName>,
+    flights: Map<AskId, Flight>,
+    late: Map<AskId, LedgerName>,
     /// Ledgers that there may be something to ask of.
-    touched: BTreeSet<LedgerName>,
+    touched: Set<LedgerName>,
     pub sent: u64,
     pub failed: u64,
 }
@@ -79,6 +78,11 @@ impl Links {
     /// True when the last ask has failed, and nothing was heard since.
     pub fn is_down(&self, ledger: LedgerName) -> bool {
         self.links.get(&ledger).is_some_and(|link| link.down.is_some())
+    }
+
+    /// True while an ask is under way.
+    pub fn is_asking(&self, ledger: LedgerName) -> bool {
+        self.links.get(&ledger).is_some_and(|link| link.in_flight.is_some())
     }
 
     /// How many Ledgers are out of reach.

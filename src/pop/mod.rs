@@ -13,6 +13,7 @@ mod batch;
 mod beat;
 mod decide;
 mod given;
+mod held;
 mod holders;
 mod host;
 mod leases;
@@ -23,6 +24,7 @@ mod settings;
 mod state;
 mod times;
 
+pub use held::PopHeld;
 pub use host::{AskId, PopEvent, PopHost, RequestId, StoredStart};
 pub use message::{Measure, OpenTerms, POP_VERSION, PopAsk, PopLimit, PopReceipt, PopReply, PopReplyLimit};
 pub use settings::{PopReport, PopSettings};

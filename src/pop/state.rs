@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::batch::{self, Batch, Said, Wait};
 use super::beat::Beat;
@@ -13,6 +13,7 @@ use crate::clock::{SteadyMs, WallMs};
 use crate::counter::{Ask, Counter, Holder, JournalRow, Op, Reply};
 use crate::decision::DecidedBy;
 use crate::ledger::LedgerName;
+use crate::ordered::Map;
 
 /// The decisions and the memory of one `PopCounter`.
 ///
@@ -103,9 +104,9 @@ pub struct Pop {
     pub(super) links: Links,
     pub(super) given: Given,
     /// The requests that wait.
-    pub(super) waiting: BTreeMap<RequestId, Batch>,
+    pub(super) waiting: Map<RequestId, Batch>,
     /// Which of them waits at which place of a holder.
-    pub(super) places: BTreeMap<Place, RequestId>,
+    pub(super) places: Map<Place, RequestId>,
     /// The request of this turn, if it waits, and its answer should that come in the same turn.
     pub(super) asking: Option<(RequestId, Option<PopReply>)>,
     /// Those that can go on in this turn.
@@ -164,8 +165,8 @@ impl Pop {
             leases: Leases::default(),
             links: Links::default(),
             given: Given::default(),
-            waiting: BTreeMap::new(),
-            places: BTreeMap::new(),
+            waiting: Map::new(),
+            places: Map::new(),
             asking: None,
             ready: VecDeque::new(),
             beat: Beat::default(),

@@ -1,14 +1,13 @@
 //! The host of a [`Ledger`]: what the platform is to it.
 
-use std::collections::BTreeMap;
-
 use super::gate::{Gate, Turn};
 use super::pop_object::Closed;
 use super::zones::Zones;
 use crate::Error;
-use crate::clock::WallMs;
+use crate::clock::{SteadyMark, WallMs};
 use crate::config::Policy;
-use crate::ledger::{Ledger, LedgerEvent, LedgerHost, LedgerReply, LedgerSettings, LedgerWrite};
+use crate::ledger::{Ledger, LedgerEvent, LedgerHost, LedgerReply, LedgerRow, LedgerSettings, LedgerWrite};
+use crate::ordered::Map;
 use crate::pop::AskId;
 
 /// One Ledger, over all its lives.
@@ -19,6 +18,8 @@ pub(super) struct LedgerSite {
     pub lives: Vec<LedgerLife>,
     /// Changes with what the alarm is set to, and with the clock.
     pub alarm_set: u64,
+    /// How far its own time was in the last turn of any instance.
+    pub mark: Option<SteadyMark>,
 }
 
 /// One instance of it.
@@ -41,7 +42,7 @@ pub(super) struct LedgerLife {
 /// What is in its storage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LedgerStorage {
-    rows: BTreeMap<String, String>,
+    rows: Map<String, LedgerRow>,
     pub alarm: Option<WallMs>,
 }
 
@@ -99,13 +100,27 @@ impl LedgerStorage {
             LedgerChange::Rows(writes) => {
                 for write in writes {
                     match write {
-                        LedgerWrite::Put { key, value } => drop(self.rows.insert(key.clone(), value.clone())),
+                        LedgerWrite::Put { key, row } => {
+                            drop(self.rows.insert(key.clone(), stored(key, row)))
+                        }
                         LedgerWrite::Delete { key } => drop(self.rows.remove(key)),
                     }
                 }
             }
         }
     }
+}
+
+/// A row as a start will read it: storage keeps texts.
+#[cfg(not(feature = "page"))]
+fn stored(key: &str, row: &LedgerRow) -> LedgerRow {
+    LedgerRow::read(key, &row.to_json())
+}
+
+/// The same without the detour, so that the page need not load what writes and reads the texts.
+#[cfg(feature = "page")]
+fn stored(_key: &str, row: &LedgerRow) -> LedgerRow {
+    row.clone()
 }
 
 impl LedgerSite {
@@ -120,8 +135,7 @@ impl LedgerSite {
     ) {
         let mut host =
             LedgerTurn { cheap: wall, exact: wall, zones, is_closed: false, done: LedgerDone::default() };
-        let rows: Vec<(String, String)> =
-            self.stored.rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        let rows = self.stored.rows.clone();
         let LedgerSetup { settings, policies, random } = setup;
         let ledger = Ledger::restore(random, settings, policies.to_vec(), rows, &mut host);
         self.lives.push(LedgerLife {
@@ -154,6 +168,7 @@ impl LedgerSite {
         let mut host = LedgerTurn { cheap, exact: wall, zones, is_closed, done: LedgerDone::default() };
         let result = turn(&mut life.ledger, &mut host);
         let done = host.done;
+        self.mark = Some(life.ledger.mark());
         Some(result.map(|result| (result, done)))
     }
 }

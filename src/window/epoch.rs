@@ -1,9 +1,8 @@
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::clock::SteadyMs;
+use crate::ordered::Map;
 
 /// A window's length in milliseconds: from 1 s to 366 days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,7 +69,7 @@ pub struct Position {
 /// says nothing about another.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Epochs {
-    open: BTreeMap<WindowMs, Epoch>,
+    open: Map<WindowMs, Epoch>,
 }
 
 impl Epochs {

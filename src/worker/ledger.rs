@@ -19,7 +19,9 @@ use crate::Error;
 use crate::calendar::Naming;
 use crate::clock::WallMs;
 use crate::intl::IntlZone;
-use crate::ledger::{Ledger as Core, LedgerEvent, LedgerHost, LedgerName, LedgerSettings, LedgerWrite};
+use crate::ledger::{
+    Ledger as Core, LedgerEvent, LedgerHost, LedgerName, LedgerRow, LedgerSettings, LedgerWrite,
+};
 
 /// Owns the quotas of one tenant, or a part of the limits that have none. There is one object of a name in
 /// the world.
@@ -154,13 +156,15 @@ impl Shell {
         Ok(Self { sql, storage, wake_ms: None, failed: false })
     }
 
-    fn read(&self) -> Result<Vec<(String, String)>, JsValue> {
+    fn read(&self) -> Result<Vec<(String, LedgerRow)>, JsValue> {
         // All of them, or a failure: a quota of which a row is missing would be granted again.
         let rows = self.sql.exec("SELECT key, data FROM ledger_v1", &Array::new())?.to_array()?;
         let text = |row: &JsValue, name| js::get(row, name).as_string();
         let read = |row: JsValue| {
             let pair = text(&row, "key").zip(text(&row, "data"));
-            pair.ok_or_else(|| JsValue::from("a row of ledger_v1 is not text"))
+            let (key, data) = pair.ok_or_else(|| JsValue::from("a row of ledger_v1 is not text"))?;
+            let row = LedgerRow::read(&key, &data);
+            Ok((key, row))
         };
         rows.iter().map(read).collect()
     }
@@ -170,11 +174,11 @@ impl Shell {
             let mut billed = 0;
             for write in writes {
                 billed += match write {
-                    LedgerWrite::Put { key, value } => sql::write(
+                    LedgerWrite::Put { key, row } => sql::write(
                         &self.sql,
                         "INSERT INTO ledger_v1 (key, data) VALUES (?, ?) \
                          ON CONFLICT (key) DO UPDATE SET data = excluded.data",
-                        &Array::of2(&JsValue::from(key.as_str()), &JsValue::from(value.as_str())),
+                        &Array::of2(&JsValue::from(key.as_str()), &JsValue::from(row.to_json())),
                     ),
                     LedgerWrite::Delete { key } => sql::write(
                         &self.sql,

@@ -1,6 +1,8 @@
 //! Rows: what is stored is all there is, and what cannot be read is refused.
 
-use sluicegate::ledger::{LedgerEvent, TenantAnswer, TenantOp};
+use std::collections::BTreeMap;
+
+use sluicegate::ledger::{LedgerEvent, LedgerRow, TenantAnswer, TenantOp};
 
 use crate::caps::{CapPop, only};
 use crate::support::{Object, Pop, items};
@@ -70,6 +72,47 @@ fn rows_are_json_with_a_version() {
         assert_eq!(row["v"], 1, "{key}");
         assert!(row["row"].is_object(), "{key}");
     }
+}
+
+/// The rows of a Ledger as the first version of this format wrote them: each line is a key and a text.
+fn rows_of_version_1() -> BTreeMap<String, String> {
+    let pair = |line: &str| line.split_once(' ').map(|(key, text)| (key.to_owned(), text.to_owned()));
+    include_str!("rows-v1.txt").lines().map(|line| pair(line).unwrap()).collect()
+}
+
+#[test]
+fn rows_are_read_and_written_as_they_always_were() {
+    let rows = rows_of_version_1();
+    assert_eq!(rows.len(), 14);
+    for (key, text) in rows {
+        let row = LedgerRow::read(&key, &text);
+        assert!(row.is_readable(), "{key}");
+        assert_eq!(row.to_json(), text, "{key}");
+    }
+}
+
+#[test]
+fn a_ledger_goes_on_from_rows_that_were_always_there() {
+    let mut object = Object::new("UTC", "2026-06-19T12:00:05Z");
+    object.policies.extend(crate::tokens::policies());
+    object.host.disk = rows_of_version_1();
+    object.restart();
+    assert_eq!(object.host.events, []);
+    let report = object.ledger.report();
+    assert_eq!((report.keys, report.buckets, report.quotas, report.log, report.unreadable), (1, 1, 2, 34, 0));
+    assert_eq!((report.totals.asks, report.totals.grants, report.totals.units_granted), (49, 24, 75));
+    let usage = object.usage("monthly");
+    assert_eq!((usage.limit, usage.outstanding, usage.remaining, usage.serial), (50, 35, 15, 2));
+    assert_eq!(usage.reset_local, "2026-06-21 06:30:00 Europe/Berlin");
+    let leases = object.audit("monthly").leases;
+    assert_eq!(
+        leases.iter().map(|lease| (lease.pop.as_str(), lease.amount)).collect::<Vec<_>>(),
+        [("FRA", 5), ("LAX", 1), ("LAX", 29)]
+    );
+    // 905 of 1,000 of the window were taken, and 67 of the bucket's hundred.
+    assert_eq!(only(&CapPop::new(3).ask(&mut object, 500, 0)).unwrap().cap, 95);
+    assert_eq!(crate::tokens::TokenPop::new(3).ask(&mut object, 34), 0);
+    assert_eq!(crate::tokens::TokenPop::new(4).ask(&mut object, 33), 33);
 }
 
 /// The ways in which a row can be one that this code does not understand.

@@ -11,8 +11,8 @@ use sluicegate::global::{
 };
 use sluicegate::http::KeyHash;
 use sluicegate::ledger::{
-    LEDGER_VERSION, Ledger, LedgerAsk, LedgerEvent, LedgerHost, LedgerReply, LedgerSettings, LedgerWrite,
-    QuotaName, TenantAnswer, TenantOp, TenantRequest, TenantUsage,
+    LEDGER_VERSION, Ledger, LedgerAsk, LedgerEvent, LedgerHost, LedgerReply, LedgerRow, LedgerSettings,
+    LedgerWrite, QuotaName, TenantAnswer, TenantOp, TenantRequest, TenantUsage,
 };
 use sluicegate::{Cost, Error};
 
@@ -86,7 +86,11 @@ impl LedgerHost for Host {
         self.writes.push(writes.len());
         for write in writes {
             match write {
-                LedgerWrite::Put { key, value } => drop(self.disk.insert(key.clone(), value.clone())),
+                LedgerWrite::Put { key, row } => {
+                    let text = row.to_json();
+                    assert_eq!(LedgerRow::read(key, &text), *row, "{key} is read back as {text}");
+                    self.disk.insert(key.clone(), text);
+                }
                 LedgerWrite::Delete { key } => drop(self.disk.remove(key)),
             }
         }
@@ -134,7 +138,8 @@ impl Object {
         // Another machine: its clock has not been seen to go back.
         self.host.clamped = i64::MIN;
         self.host.wake = None;
-        let rows: Vec<_> = self.host.disk.clone().into_iter().collect();
+        let row = |(key, text): (&String, &String)| (key.clone(), LedgerRow::read(key, text));
+        let rows: Vec<_> = self.host.disk.iter().map(row).collect();
         self.ledger = Ledger::restore(self.lives, self.settings, self.policies.clone(), rows, &mut self.host);
     }
 

@@ -1,6 +1,6 @@
 //! Token buckets at a Ledger object: the join with clock, rows and alarm.
 
-use sluicegate::config::Config;
+use sluicegate::config::{Config, Policy};
 use sluicegate::global::{
     HolderId, TOKEN_WIRE_VERSION, TokenAsk, TokenAskItem, TokenBook, TokenKey, TokenReplyItem,
 };
@@ -13,29 +13,34 @@ use crate::support::{Broken, KEY, Object, Pop, items};
 const HOUR: i64 = 3_600_000;
 const ROW: &str = "token/tokens/00000000000000000000000000000abc";
 
-/// With a policy `tokens`: a hundred at once, and a hundred an hour over all points of presence; and one
-/// `own`, which is a point of presence's own.
-fn object() -> Object {
+/// A policy `tokens`: a hundred at once, and a hundred an hour over all points of presence; and one `own`,
+/// which is a point of presence's own.
+pub fn policies() -> Vec<Policy> {
     let text = serde_json::json!({"policies": [
         {"name": "tokens", "algorithm": "token-bucket", "limit": 100, "window": "1h", "identity": "ip",
             "scope": "global"},
         {"name": "own", "algorithm": "token-bucket", "limit": 100, "window": "1h", "identity": "ip"},
     ]});
+    Config::from_value(&text).unwrap().policies().to_vec()
+}
+
+/// With these policies too.
+fn object() -> Object {
     let mut object = Object::new("UTC", "2026-05-10T12:00:00Z");
-    object.policies.extend(Config::from_value(&text).unwrap().policies().to_vec());
+    object.policies.extend(policies());
     object.restart();
     object
 }
 
 /// A holder of tokens, as far as its messages go.
-struct TokenPop {
+pub struct TokenPop {
     holder: u64,
     n: u64,
     book: Option<TokenBook>,
 }
 
 impl TokenPop {
-    const fn new(holder: u64) -> Self {
+    pub const fn new(holder: u64) -> Self {
         Self { holder, n: 0, book: None }
     }
 
@@ -50,7 +55,7 @@ impl TokenPop {
     }
 
     /// Asks for `wait` tokens, and says what it has out.
-    fn ask(&mut self, object: &mut Object, wait: u64) -> u64 {
+    pub fn ask(&mut self, object: &mut Object, wait: u64) -> u64 {
         let ask = self.message("tokens", KEY, wait);
         out(&object.ask(&ask))
     }

@@ -124,7 +124,8 @@ fn shadow_limits_come_last_and_refuse_nothing() {
     assert_eq!(left(&mut world), [9, 10, 10]);
     let (pop, _) = world.live(0);
     let totals = pop.report().totals;
-    assert_eq!((totals.policies["w"].would_refuse, totals.policies["w"].allowed), (1, 0));
+    let windows = totals.policies.get("w").unwrap();
+    assert_eq!((windows.would_refuse, windows.allowed), (1, 0));
 
     // They count what gets through.
     assert!(world.decide(&take([shadow(window("w", 10, 4, OPEN)), shadow(quota("q", 4))])).allowed);

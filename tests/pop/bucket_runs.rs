@@ -10,7 +10,7 @@ use sluicegate::calendar::Utc;
 use sluicegate::clock::WallMs;
 use sluicegate::config::{Config, Settings};
 use sluicegate::ledger::{
-    Ledger, LedgerAsk, LedgerEvent, LedgerHost, LedgerReply, LedgerSettings, LedgerWrite,
+    Ledger, LedgerAsk, LedgerEvent, LedgerHost, LedgerReply, LedgerRow, LedgerSettings, LedgerWrite,
 };
 use sluicegate::pop::{AskId, PopAsk, PopLimit, PopReply, RequestId};
 
@@ -62,7 +62,7 @@ impl LedgerHost for Disk {
     fn write(&mut self, writes: &[LedgerWrite]) -> Result<u64, Self::Fault> {
         for write in writes {
             match write {
-                LedgerWrite::Put { key, value } => drop(self.rows.insert(key.clone(), value.clone())),
+                LedgerWrite::Put { key, row } => drop(self.rows.insert(key.clone(), row.to_json())),
                 LedgerWrite::Delete { key } => drop(self.rows.remove(key)),
             }
         }
@@ -189,7 +189,8 @@ impl Run {
 
     fn crash_ledger(&mut self) {
         self.ledger_lives += 1;
-        let (rows, policies) = (self.disk.rows.clone(), config().policies().to_vec());
+        let (stored, policies) = (self.disk.rows.clone(), config().policies().to_vec());
+        let rows = stored.iter().map(|(key, text)| (key.clone(), LedgerRow::read(key, text)));
         self.ledger =
             Ledger::restore(self.ledger_lives, LedgerSettings::default(), policies, rows, &mut self.disk);
         assert_eq!(self.ledger.report().unreadable, 0);

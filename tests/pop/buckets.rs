@@ -215,7 +215,7 @@ fn shadow_buckets_never_refuse() {
     let mut world = world();
     assert!(world.decide(&take([b(100)])).allowed);
     assert!(world.decide(&take([shadow(b(1)), local("l", 5, 1)])).allowed);
-    assert_eq!(world.live(0).0.report().totals.policies["b"].would_refuse, 1);
+    assert_eq!(world.live(0).0.report().totals.policies.get("b").unwrap().would_refuse, 1);
 }
 
 #[test]

@@ -71,7 +71,8 @@ fn local_goes_on_with_its_part_also_after_a_restart() {
     let large = world.request(&one(5));
     assert_eq!(large.limits[0].decision.refusal, UNAVAILABLE);
     let policies = world.live(0).0.report().totals.policies;
-    assert_eq!((policies["w"].allowed, policies["w"].refused), (3, 3), "of this life");
+    let windows = policies.get("w").unwrap();
+    assert_eq!((windows.allowed, windows.refused), (3, 3), "of this life");
 }
 
 #[test]

@@ -52,5 +52,6 @@ fn a_refused_batch_says_nothing_about_its_shadow_limits() {
     world.deliver(0);
     assert_eq!(ids.map(|id| world.answer(id).unwrap().allowed), [true, false]);
     let policies = world.live(0).0.report().totals.policies;
-    assert_eq!((policies["w"].allowed, policies["l"].allowed, policies["l"].refused), (1, 1, 1));
+    let (window, local) = (policies.get("w").unwrap(), policies.get("l").unwrap());
+    assert_eq!((window.allowed, local.allowed, local.refused), (1, 1, 1));
 }

@@ -1,7 +1,5 @@
 //! The ledger's side: who holds which units of one quota.
 
-use std::collections::BTreeMap;
-
 use super::entries::{BookKey, BookRow, BookWrite, HolderEntry, HolderName, LedgerLease};
 use super::grant::{Request, Unmet, grant_size};
 use super::message::{Grant, LeaseAskItem, LeaseReplyItem, ListedLease, Terms};
@@ -9,6 +7,7 @@ use super::totals::SerialTotals;
 use crate::MAX_COUNT;
 use crate::clock::SteadyMs;
 use crate::fence::{Fence, FenceSource};
+use crate::ordered::Map;
 
 /// The open serial and the one before it.
 const BOOKS_KEPT: usize = 2;
@@ -45,7 +44,7 @@ pub struct BookCounts {
 pub struct LeaseBook {
     /// The open serial is the last one.
     pub(super) totals: Vec<SerialTotals>,
-    pub(super) holders: BTreeMap<HolderName, HolderEntry>,
+    pub(super) holders: Map<HolderName, HolderEntry>,
     unmet: Unmet,
     counts: BookCounts,
 }

@@ -326,6 +326,11 @@ impl LeaseHolder {
         self.terms().map(|terms| terms.left_ms.saturating_sub(self.pace.since_reply_ms(now)))
     }
 
+    /// Whether the ledger said that there is nothing left of the open period.
+    pub fn is_drained(&self) -> bool {
+        self.told.as_ref().is_some_and(|told| told.drained)
+    }
+
     /// True while an ask is under way.
     pub fn is_asking(&self) -> bool {
         self.pace.is_asking()

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::message::{TokenAskItem, TokenBook, TokenKey, TokenLease};
@@ -8,6 +6,7 @@ use crate::bucket::{BucketState, TokenBucket};
 use crate::clock::SteadyMs;
 use crate::fence::FenceSource;
 use crate::global::HolderId;
+use crate::ordered::Map;
 use crate::window::{Counting, Position};
 use crate::{Cost, MAX_COUNT};
 
@@ -61,7 +60,7 @@ pub(super) struct Account {
     level: BucketState,
     /// The point up to which the level has been credited.
     mark: SteadyMs,
-    leases: BTreeMap<HolderId, Kept>,
+    leases: Map<HolderId, Kept>,
     /// When tokens lacked that other holders had.
     scarce: Option<SteadyMs>,
 }
@@ -84,7 +83,7 @@ impl Account {
     /// A full bucket.
     pub fn full(bucket: TokenBucket, now: SteadyMs) -> Self {
         let level = bucket.fresh(bucket.capacity());
-        Self { level, mark: now, leases: BTreeMap::new(), scarce: None }
+        Self { level, mark: now, leases: Map::new(), scarce: None }
     }
 
     pub fn restore(row: TokenRow) -> (TokenKey, Self) {

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::hand::{Hand, Times};
 use super::link::{Link, Request};
 use super::message::{TokenAsk, TokenKey, TokenLease, TokenReply};
@@ -10,6 +8,7 @@ use crate::bucket::TokenBucket;
 use crate::clock::SteadyMs;
 use crate::global::{HolderId, Ticket};
 use crate::http::KeyHash;
+use crate::ordered::Map;
 
 /// How many keys the identities of one policy share once memory is full.
 const SHARED_KEYS: u128 = 64;
@@ -50,7 +49,7 @@ impl Default for TokenHolderSettings {
 pub struct TokenHolder<R = StandardTokens> {
     id: HolderId,
     settings: TokenHolderSettings,
-    links: BTreeMap<String, Link<R>>,
+    links: Map<String, Link<R>>,
     /// Asks so far, over all Ledgers.
     asks: u64,
     requests: u64,
@@ -64,7 +63,7 @@ impl<R: TokenRules> TokenHolder<R> {
     /// A holder that knows nothing yet. `random` must be drawn anew at each start of the object: the core
     /// has no randomness of its own.
     pub const fn new(random: u64, settings: TokenHolderSettings) -> Self {
-        let links = BTreeMap::new();
+        let links = Map::new();
         let (id, asks, requests, sweep_at, waiting, keys) = (HolderId::new(random), 0, 0, 0, 0, 0);
         Self { id, settings, links, asks, requests, sweep_at, waiting, keys }
     }

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use super::account::{Account, Asker, TokenRow, TokenTotals, full_refill_ms};
@@ -11,6 +10,7 @@ use crate::bucket::TokenBucket;
 use crate::clock::SteadyMs;
 use crate::fence::FenceSource;
 use crate::global::HolderId;
+use crate::ordered::Map;
 
 /// Where memory is full, it is gone through for keys to forget no more often than this.
 const SWEEP_EVERY_MS: u64 = 1_000;
@@ -39,7 +39,7 @@ impl Default for TokenLedgerSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenLedger<R = StandardTokens> {
     settings: TokenLedgerSettings,
-    keys: BTreeMap<TokenKey, Account>,
+    keys: Map<TokenKey, Account>,
     /// When the keys were last gone through for want of memory.
     swept: Option<SteadyMs>,
     rules: PhantomData<R>,

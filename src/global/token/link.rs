@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use super::hand::{Hand, Outlook, Times};
@@ -9,6 +9,7 @@ use crate::Cost;
 use crate::bucket::TokenBucket;
 use crate::clock::SteadyMs;
 use crate::global::{HolderId, Ticket};
+use crate::ordered::Map;
 
 /// Keys in one ask; the rest take the next.
 pub(super) const MOST_ITEMS: usize = 128;
@@ -59,7 +60,7 @@ pub(super) struct Link<R> {
     holder: HolderId,
     times: Times,
     in_flight: Option<InFlight>,
-    keys: BTreeMap<TokenKey, Hand>,
+    keys: Map<TokenKey, Hand>,
     queue: VecDeque<Waiter>,
     /// Keys to ask about though nothing waits for them.
     due: VecDeque<TokenKey>,
@@ -75,7 +76,7 @@ impl<R: TokenRules> Link<R> {
             holder,
             times,
             in_flight: None,
-            keys: BTreeMap::new(),
+            keys: Map::new(),
             queue: VecDeque::new(),
             due: VecDeque::new(),
             wake: None,
@@ -240,8 +241,8 @@ impl<R: TokenRules> Link<R> {
     }
 
     /// Makes the requests that wait part of ask `n`, in the order they came, up to as many keys as it holds.
-    fn gather_waits(&mut self, n: u64) -> BTreeMap<TokenKey, Wait> {
-        let mut waits: BTreeMap<TokenKey, Wait> = BTreeMap::new();
+    fn gather_waits(&mut self, n: u64) -> Map<TokenKey, Wait> {
+        let mut waits: Map<TokenKey, Wait> = Map::new();
         for waiter in &mut self.queue {
             let cost = waiter.request.cost.get();
             if let Some(wait) = waits.get_mut(&waiter.request.key) {
