@@ -14,6 +14,9 @@ use sluicegate::window::{Epochs, FixedWindow, Position, SlidingLog, SlidingWindo
 use sluicegate::{Cost, DecidedBy, MAX_COUNT};
 use wasm_bindgen_test::wasm_bindgen_test;
 
+#[path = "sim/pinned.rs"]
+mod pinned;
+
 const WINDOW_MS: u64 = 60_000;
 
 /// A small generator, the same numbers on every platform.
@@ -154,4 +157,11 @@ fn a_check_is_read_and_answered() {
     let broken = br#"{"limits": [{"policy": "per-ip", "key": "2001:db8::1", "cost": 1.5}]}"#;
     let problem = parse_check(&config, &HashKey::default(), broken).unwrap_err();
     assert_eq!(problem.errors()[0].path(), Some("limits[0].cost"));
+}
+
+/// The numbers are those of `tests/sim`, in whichever steps time passes.
+#[wasm_bindgen_test]
+fn a_simulated_world_is_the_same_as_natively() {
+    assert_eq!((pinned::windows(1_000), pinned::days(1_000)), (pinned::WINDOWS, pinned::DAYS));
+    assert_eq!(pinned::windows(61), pinned::WINDOWS);
 }

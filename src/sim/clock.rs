@@ -53,6 +53,11 @@ impl Clock {
         self.since = self.since.max(now.saturating_add(for_ms));
     }
 
+    /// True while it stands still.
+    pub const fn is_frozen(&self, now: u64) -> bool {
+        self.since > now
+    }
+
     /// When it will read `due`, should nothing happen to it; now, if it does already.
     pub fn reaches(&self, now: u64, due: WallMs) -> u64 {
         let wait = i128::from(due.0) - i128::from(self.wall);

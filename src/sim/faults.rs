@@ -64,6 +64,7 @@ impl<Z: Zones> Simulation<Z> {
             Machine::Ledger(index) => {
                 let Some(machine) = self.machines.get_mut(index) else { return };
                 let wall = machine.clock.wall(now);
+                machine.latest = machine.latest.max(wall);
                 change(&mut machine.clock, now);
                 for name in self.ledgers_on(index) {
                     let Some(site) = self.ledgers.get_mut(&name) else { continue };

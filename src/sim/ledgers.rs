@@ -6,7 +6,7 @@ use super::log::LogEvent;
 use super::pop_object::Closed;
 use super::world::{Event, LedgerMachine, Simulation};
 use super::zones::Zones;
-use crate::clock::WallMs;
+use crate::clock::{SteadyClock, WallMs};
 use crate::global::LeaseAudit;
 use crate::http::KeyHash;
 use crate::ledger::{
@@ -29,15 +29,29 @@ impl<Z: Zones> Simulation<Z> {
         self.machines.get(self.machine_of(ledger))
     }
 
-    /// What the owner of a limit reads, for the naive limiters that are measured by its windows.
-    pub(super) fn ledger_wall(&self, policy: usize, key: KeyHash) -> Option<WallMs> {
+    /// The Ledger that owns a limit; none where each point of presence counts alone.
+    pub(super) fn owner(&self, policy: usize, key: KeyHash) -> Option<LedgerName> {
         let config = &self.scenario.config;
-        let ledger = match config.policies().get(policy)?.measure(key, config.settings()) {
-            Measure::Window { ledger, .. } | Measure::Bucket { ledger, .. } => ledger,
-            Measure::Quota => LedgerName::Tenant(key),
-            Measure::Pop(_) => return None,
-        };
-        self.machine(ledger).map(|machine| machine.clock.wall(self.now))
+        match config.policies().get(policy)?.measure(key, config.settings()) {
+            Measure::Window { ledger, .. } | Measure::Bucket { ledger, .. } => Some(ledger),
+            Measure::Quota => Some(LedgerName::Tenant(key)),
+            Measure::Pop(_) => None,
+        }
+    }
+
+    /// The time by which the owner of a limit opens epochs, would it look at its clock now; of a quota,
+    /// periods. Neither goes back, whatever its clock does. The naive limiters are measured by it, so that no
+    /// two of its epochs count as one.
+    pub(super) fn owner_time(&self, policy: usize, key: KeyHash) -> Option<WallMs> {
+        let ledger = self.owner(policy, key)?;
+        let machine = self.machine(ledger)?;
+        let wall = machine.clock.wall(self.now);
+        if matches!(ledger, LedgerName::Tenant(_)) {
+            return Some(wall.max(machine.latest));
+        }
+        let Some(mark) = self.ledgers.get(&ledger).and_then(|site| site.mark) else { return Some(wall) };
+        let steady = SteadyClock::restore(mark).observe(wall, || wall).steady;
+        Some(WallMs(i64::try_from(steady.0).unwrap_or(i64::MAX)))
     }
 
     /// Whether no message passes between the two.

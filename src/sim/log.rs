@@ -132,6 +132,11 @@ impl Log {
         self.entries.push_back(LogEntry { at_ms, event: event() });
     }
 
+    /// Takes all of them out.
+    pub fn take(&mut self) -> Vec<LogEntry> {
+        std::mem::take(&mut self.entries).into()
+    }
+
     pub fn entries(&self) -> impl Iterator<Item = &LogEntry> {
         self.entries.iter()
     }

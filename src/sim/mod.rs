@@ -48,6 +48,7 @@
 //! ```
 
 mod clock;
+pub mod compare;
 mod fault;
 mod faults;
 mod gate;
@@ -69,6 +70,7 @@ mod world;
 mod zones;
 
 pub use clock::ClockSpec;
+pub use compare::Comparison;
 pub use fault::{Fault, Machine};
 pub use log::{LogEntry, LogEvent};
 pub use network::Network;

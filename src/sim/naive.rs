@@ -1,13 +1,12 @@
 //! What one would write first, on the same traffic and the same clocks.
 
-use std::collections::BTreeMap;
-
 use super::tally::{Counts, Filed};
 use crate::bucket::TokenBucket;
 use crate::calendar::{Utc, period_for};
 use crate::clock::WallMs;
 use crate::config::{Counting, Policy};
 use crate::http::KeyHash;
+use crate::ordered::Map;
 
 /// How a naive limiter counts. Its state is reached at once from everywhere, and never lost.
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ pub(super) struct Naive {
     way: Way,
     /// Whether all points of presence share its state.
     shared: bool,
-    states: BTreeMap<(usize, KeyHash), State>,
+    states: Map<(usize, KeyHash), State>,
     pub counts: Counts,
 }
 
@@ -42,8 +41,7 @@ struct State {
 /// The naive limiters that stand in for `policy`, over so many points of presence.
 pub(super) fn instead_of(policy: &Policy, counts: &Counts, pops: usize) -> Vec<Naive> {
     let part = |limit: u64| limit.div_ceil(u64::try_from(pops).unwrap_or(u64::MAX).max(1));
-    let naive =
-        |name, way, shared| Naive { name, way, shared, states: BTreeMap::new(), counts: counts.clone() };
+    let naive = |name, way, shared| Naive { name, way, shared, states: Map::new(), counts: counts.clone() };
     let limit = policy.limit;
     match &policy.counting {
         Counting::Quota(period) => {

@@ -1,11 +1,9 @@
-use std::collections::BTreeMap;
-
 use super::ledger_object::Reply;
 use super::log::{Log, LogEvent};
 use super::naive::{self, Naive};
 use super::report::{NaiveReport, PolicyReport, SimReport, SimTotals};
 use super::scenario::Scenario;
-use super::tally::{Counts, Filed};
+use super::tally::{Counts, Filed, PlaceCount, Tally};
 use crate::Refusal;
 use crate::bucket::TokenBucket;
 use crate::calendar::{Utc, period_for};
@@ -15,6 +13,7 @@ use crate::decision::DecidedBy;
 use crate::global::CapLimit;
 use crate::http::KeyHash;
 use crate::ledger::LedgerName;
+use crate::ordered::Map;
 use crate::policy::Algorithm;
 use crate::pop::{PopReceipt, PopReply, PopReplyLimit, RequestId};
 
@@ -38,9 +37,10 @@ pub(super) struct Pending {
 pub(super) struct Observer {
     policies: Vec<Observed>,
     /// The largest epoch told so far.
-    epochs: BTreeMap<(LedgerName, u64), u64>,
+    epochs: Map<(LedgerName, u64), u64>,
     pub totals: SimTotals,
     pub log: Log,
+    log_refusals: bool,
 }
 
 #[derive(Debug)]
@@ -49,6 +49,8 @@ struct Observed {
     /// The most that the limit promises per epoch.
     ceiling: u64,
     counts: Counts,
+    /// By point of presence.
+    places: Vec<PlaceCount>,
     naive: Vec<Naive>,
 }
 
@@ -59,32 +61,26 @@ impl Observer {
             let counts =
                 Counts::new(policy.limit, policy.window_ms().map(|window| window.get()), bucket(policy));
             let naive = if scenario.naive { naive::instead_of(policy, &counts, pops) } else { Vec::new() };
-            Observed { policy: policy.clone(), ceiling: ceiling(policy), counts, naive }
+            let places = vec![PlaceCount::default(); pops];
+            Observed { policy: policy.clone(), ceiling: ceiling(policy), counts, places, naive }
         };
         Self {
             policies: scenario.config.policies().iter().map(observed).collect(),
-            epochs: BTreeMap::new(),
+            epochs: Map::new(),
             totals: SimTotals::default(),
             log: Log::new(scenario.log),
+            log_refusals: scenario.log_refusals,
         }
     }
 
-    /// Asks the naive limiters, at a machine whose clock reads `wall`. `owner` is what the clock reads of whoever
-    /// owns the limit: its windows are those that they are measured by.
+    /// Asks the naive limiters, at a machine whose clock reads `wall`. `owner` is the time of whoever owns the
+    /// limit: its windows are those that they are measured by.
     pub fn naive(&mut self, policy: usize, pop: usize, wall: WallMs, owner: WallMs, request: Filed) {
         let Some(observed) = self.policies.get_mut(policy).filter(|observed| !observed.naive.is_empty())
         else {
             return;
         };
-        let epoch = match &observed.policy.counting {
-            Counting::Rate(rate) => {
-                u64::try_from(owner.0).ok().and_then(|ms| ms.checked_div(rate.window.get()))
-            }
-            Counting::Quota(period) => {
-                let start = period_for(period, &Utc, owner).map(|period| period.start.0);
-                start.ok().and_then(|start| u64::try_from(start).ok())
-            }
-        };
+        let epoch = naive_epoch(&observed.policy.counting, owner);
         for naive in &mut observed.naive {
             naive.request(pop, wall, Filed { epoch, ..request });
         }
@@ -99,27 +95,35 @@ impl Observer {
                 observed.counts.waited(now.saturating_sub(pending.at));
             }
             let tally = &mut observed.counts.tally;
+            let mut unseen = PlaceCount::default();
+            let place = observed.places.get_mut(pop).unwrap_or(&mut unseen);
             match limit.decision.refusal {
                 None if reply.allowed => {
                     tally.by_on_error += u64::from(limit.decided_by != DecidedBy::Counter);
                     observed.counts.admit(filed);
+                    place.admit(filed);
                 }
                 None => {}
                 Some(Refusal::Unavailable) => {
                     tally.decisions += 1;
                     tally.unavailable += 1;
+                    place.unavailable += 1;
                 }
                 Some(Refusal::CostExceedsLimit | Refusal::Blocked) => {
                     tally.decisions += 1;
                     tally.refused += 1;
+                    place.refused += 1;
                 }
                 Some(Refusal::Limit { .. }) => {
                     let early = observed.counts.refuse(filed);
+                    place.refused += 1;
                     let policy = &observed.policy.name;
-                    self.log.add(now, || {
-                        let (policy, epoch) = (policy.clone(), filed.epoch);
-                        LogEvent::Refused { pop, policy, key, epoch, early }
-                    });
+                    if self.log_refusals {
+                        self.log.add(now, || {
+                            let (policy, epoch) = (policy.clone(), filed.epoch);
+                            LogEvent::Refused { pop, policy, key, epoch, early }
+                        });
+                    }
                 }
             }
         }
@@ -127,6 +131,12 @@ impl Observer {
 
     pub fn gave_up(&mut self, pending: &Pending, now: u64) {
         self.totals.gave_up += 1;
+        for policy in &pending.policies {
+            let places = self.policies.get_mut(*policy).map(|observed| &mut observed.places);
+            if let Some(place) = places.and_then(|places| places.get_mut(pending.pop)) {
+                place.unavailable += 1;
+            }
+        }
         self.log.add(now, || LogEvent::GaveUp { pop: pending.pop });
     }
 
@@ -160,6 +170,40 @@ impl Observer {
         observed.map_or_else(Vec::new, |observed| observed.counts.epochs(key))
     }
 
+    /// The units of one client in one epoch or serial.
+    pub fn units_in(&self, policy: usize, key: KeyHash, epoch: u64) -> u64 {
+        self.policies.get(policy).map_or(0, |observed| observed.counts.units_in(key, epoch))
+    }
+
+    /// What a naive limiter did.
+    pub fn naive_tally(&self, policy: usize, name: &str) -> Option<Tally> {
+        let naive = self.policies.get(policy)?.naive.iter().find(|naive| naive.name == name)?;
+        Some(naive.counts.sum())
+    }
+
+    /// The units of a naive limiter in the open epoch.
+    pub fn naive_in_epoch(&self, policy: usize, name: &str, key: KeyHash, owner: WallMs) -> u64 {
+        let Some(observed) = self.policies.get(policy) else { return 0 };
+        let naive = observed.naive.iter().find(|naive| naive.name == name);
+        let epoch = naive_epoch(&observed.policy.counting, owner);
+        naive.zip(epoch).map_or(0, |(naive, epoch)| naive.counts.units_in(key, epoch))
+    }
+
+    /// What one limit did.
+    pub fn tally_of(&self, policy: usize) -> Tally {
+        self.policies.get(policy).map_or_else(Tally::default, |observed| observed.counts.sum())
+    }
+
+    /// What one point of presence did with one limit.
+    pub fn place(&self, policy: usize, pop: usize) -> Option<&PlaceCount> {
+        self.policies.get(policy)?.places.get(pop)
+    }
+
+    /// The largest epoch that a Ledger has told for windows of that length.
+    pub fn told_epoch(&self, ledger: LedgerName, window_ms: u64) -> Option<u64> {
+        self.epochs.get(&(ledger, window_ms)).copied()
+    }
+
     pub fn report(&self, now_ms: u64) -> SimReport {
         let policies = self.policies.iter().map(|observed| PolicyReport {
             policy: observed.policy.name.clone(),
@@ -173,6 +217,17 @@ impl Observer {
                 .collect(),
         });
         SimReport { now_ms, policies: policies.collect(), totals: self.totals }
+    }
+}
+
+/// The owner's epoch, or the begin of its period: what naive limiters are filed under.
+fn naive_epoch(counting: &Counting, owner: WallMs) -> Option<u64> {
+    match counting {
+        Counting::Rate(rate) => u64::try_from(owner.0).ok()?.checked_div(rate.window.get()),
+        Counting::Quota(period) => {
+            let start = period_for(period, &Utc, owner).ok()?.start.0;
+            u64::try_from(start).ok()
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The host of a [`Pop`]: what the platform is to a `PopCounter`.
 
-use std::collections::BTreeMap;
-
 use super::clock::Clock;
 use super::gate::{Gate, Turn};
 use super::random::Random;
@@ -9,6 +7,7 @@ use crate::clock::WallMs;
 use crate::counter::JournalRow;
 use crate::global::{LeaseRow, LeaseWrite};
 use crate::ledger::{LedgerAsk, LedgerName, QuotaName};
+use crate::ordered::Map;
 use crate::pop::{AskId, Pop, PopAsk, PopEvent, PopHost, PopReply, PopSettings, RequestId, StoredStart};
 
 /// Storage is closed to this instance.
@@ -45,7 +44,7 @@ pub(super) struct PopLife {
     /// Changes with the timer and with the clock.
     pub timer_set: u64,
     /// The requests that wait in it.
-    pub waiting: BTreeMap<RequestId, u64>,
+    pub waiting: Map<RequestId, u64>,
     pub used_at: u64,
     is_closed: bool,
 }
@@ -53,9 +52,9 @@ pub(super) struct PopLife {
 /// What is in an object's storage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PopStorage {
-    journal: BTreeMap<u16, JournalRow>,
+    journal: Map<u16, JournalRow>,
     start: Option<StoredStart>,
-    leases: BTreeMap<QuotaName, Vec<LeaseRow>>,
+    leases: Map<QuotaName, Vec<LeaseRow>>,
     pub alarm: Option<WallMs>,
 }
 
@@ -82,7 +81,7 @@ pub(super) struct PopTurn<'a> {
     exact: WallMs,
     random: &'a mut Random,
     seen: &'a mut PopStorage,
-    waiting: &'a mut BTreeMap<RequestId, u64>,
+    waiting: &'a mut Map<RequestId, u64>,
     is_closed: bool,
     done: PopDone,
 }
@@ -135,7 +134,7 @@ impl PopSite {
         random: &mut Random,
     ) -> Option<PopDone> {
         let mut seen = self.stored.clone();
-        let mut waiting = BTreeMap::new();
+        let mut waiting = Map::new();
         let wall = self.clock.wall(now);
         let (seed, journal) = (random.number(), seen.journal());
         let mut turn = PopTurn {

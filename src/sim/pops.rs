@@ -48,7 +48,7 @@ impl<Z: Zones> Simulation<Z> {
                 receipt: None,
             });
         }
-        let owner = places.first().and_then(|place| self.ledger_wall(*place, key));
+        let owner = places.first().and_then(|place| self.owner_time(*place, key));
         for place in &places {
             let filed = Filed { key, epoch: None, cost, now: self.now };
             self.observer.naive(*place, pop, wall, owner.unwrap_or(wall), filed);

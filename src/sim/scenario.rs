@@ -48,6 +48,8 @@ pub struct Scenario {
     pub naive: bool,
     /// How many of the latest events are kept.
     pub log: usize,
+    /// Whether refusals are among them: where much is refused, they leave no room for anything else.
+    pub log_refusals: bool,
 }
 
 impl Scenario {
@@ -69,6 +71,7 @@ impl Scenario {
             evict_after_ms: Some(10_000),
             naive: true,
             log: 200,
+            log_refusals: true,
             config,
         }
     }

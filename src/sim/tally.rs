@@ -1,9 +1,10 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use serde::Serialize;
 
 use crate::bucket::TokenBucket;
 use crate::http::KeyHash;
+use crate::ordered::Map;
 
 /// Epochs per key that are looked at one by one; older ones are only part of the sums.
 const MOST_EPOCHS: usize = 1_000;
@@ -46,6 +47,9 @@ pub struct Tally {
     pub epochs: u64,
 }
 
+/// Epochs that a point of presence's units are kept by: an open one and those that end while it still counts.
+const MOST_PLACE_EPOCHS: usize = 8;
+
 /// A [`Tally`], and what it is made from.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
@@ -53,7 +57,7 @@ pub(super) struct Counts {
     limit: u64,
     window_ms: Option<u64>,
     bucket: Option<TokenBucket>,
-    clients: BTreeMap<KeyHash, Client>,
+    clients: Map<KeyHash, Client>,
 }
 
 /// How a request that is let through or refused is filed.
@@ -66,9 +70,21 @@ pub(super) struct Filed {
     pub now: u64,
 }
 
+/// What came of the requests at one point of presence.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlaceCount {
+    /// Units that were let through.
+    pub admitted: u64,
+    pub refused: u64,
+    /// Requests that were refused since a Ledger was out of reach, or that nobody answered in time.
+    pub unavailable: u64,
+    /// Units of the latest epochs.
+    epochs: VecDeque<(u64, u64)>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Client {
-    epochs: BTreeMap<u64, EpochCount>,
+    epochs: Map<u64, EpochCount>,
     /// Units by the time they were let through, within one window.
     window: VecDeque<(u64, u64)>,
     in_window: u64,
@@ -85,7 +101,7 @@ struct EpochCount {
 
 impl Counts {
     pub fn new(limit: u64, window_ms: Option<u64>, bucket: Option<TokenBucket>) -> Self {
-        Self { tally: Tally::default(), limit, window_ms, bucket, clients: BTreeMap::new() }
+        Self { tally: Tally::default(), limit, window_ms, bucket, clients: Map::new() }
     }
 
     pub fn waited(&mut self, ms: u64) {
@@ -144,6 +160,11 @@ impl Counts {
         })
     }
 
+    /// The units of one epoch of one client.
+    pub fn units_in(&self, key: KeyHash, epoch: u64) -> u64 {
+        self.clients.get(&key).and_then(|client| client.epochs.get(&epoch)).map_or(0, |count| count.units)
+    }
+
     /// As it stands, with the epochs that are still looked at.
     pub fn sum(&self) -> Tally {
         let mut tally = self.tally.clone();
@@ -195,6 +216,27 @@ impl Client {
         let owed = self.owed.saturating_sub(came_in).saturating_add(u128::from(cost).saturating_mul(per_ms));
         let above = owed.saturating_sub(u128::from(bucket.capacity()).saturating_mul(per_ms));
         (owed, u64::try_from(above.div_ceil(per_ms)).unwrap_or(u64::MAX))
+    }
+}
+
+impl PlaceCount {
+    pub fn admit(&mut self, filed: Filed) {
+        self.admitted = self.admitted.saturating_add(filed.cost);
+        let Some(epoch) = filed.epoch else { return };
+        match self.epochs.iter_mut().rev().find(|(other, _)| *other == epoch) {
+            Some((_, units)) => *units = units.saturating_add(filed.cost),
+            None => {
+                if self.epochs.len() >= MOST_PLACE_EPOCHS {
+                    self.epochs.pop_front();
+                }
+                self.epochs.push_back((epoch, filed.cost));
+            }
+        }
+    }
+
+    /// The units of one of the latest epochs.
+    pub fn units_in(&self, epoch: u64) -> u64 {
+        self.epochs.iter().find(|(other, _)| *other == epoch).map_or(0, |(_, units)| *units)
     }
 }
 

@@ -74,7 +74,7 @@ impl<Z: Zones> Simulation<Z> {
         self.ledgers.iter().filter_map(view).collect()
     }
 
-    fn ahead_ms(&self, wall: WallMs) -> i64 {
+    pub(super) fn ahead_ms(&self, wall: WallMs) -> i64 {
         let now = i64::try_from(self.now).unwrap_or(i64::MAX);
         wall.0.saturating_sub(self.scenario.starts_at.0).saturating_sub(now)
     }

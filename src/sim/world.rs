@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::clock::Clock;
 use super::fault::{Fault, Machine};
 use super::ledger_object::{Asker, LedgerSite, Reply};
@@ -11,8 +9,10 @@ use super::report::SimReport;
 use super::scenario::Scenario;
 use super::traffic::Source;
 use super::zones::{OnlyUtc, Zones};
+use crate::clock::WallMs;
 use crate::http::KeyHash;
 use crate::ledger::{LedgerAsk, LedgerName};
+use crate::ordered::Map;
 
 /// Points of presence and Ledgers in virtual time: a world of its own, and an onlooker who sees all of it.
 ///
@@ -25,17 +25,17 @@ pub struct Simulation<Z = OnlyUtc> {
     pub(super) now: u64,
     /// Events so far: those of one time happen in the order in which they were made.
     made: u64,
-    queue: BTreeMap<(u64, u64), Event>,
+    queue: Map<(u64, u64), Event>,
     pub(super) network: Random,
     pub(super) chance: Random,
     pub(super) sources: Vec<Source>,
     pub(super) pops: Vec<PopSite>,
     pub(super) machines: Vec<LedgerMachine>,
-    pub(super) ledgers: BTreeMap<LedgerName, LedgerSite>,
+    pub(super) ledgers: Map<LedgerName, LedgerSite>,
     /// Instances of objects so far.
     pub(super) lives: u64,
     /// Requests that are not answered yet.
-    pub(super) pending: BTreeMap<u64, Pending>,
+    pub(super) pending: Map<u64, Pending>,
     pub(super) requests: u64,
     pub(super) observer: Observer,
 }
@@ -46,6 +46,8 @@ pub(super) struct LedgerMachine {
     pub clock: Clock,
     /// Messages are lost until then.
     pub cut_until: u64,
+    /// The largest reading before the clock was last changed.
+    pub latest: WallMs,
 }
 
 /// What happens at some time. A `set` says whether it is still to happen.
@@ -116,7 +118,11 @@ impl<Z: Zones> Simulation<Z> {
         let clock = |spec: &super::ClockSpec| Clock::new(*spec, scenario.starts_at);
         let named =
             |(index, spec): (usize, &super::ClockSpec)| PopSite::new(format!("pop-{index}"), clock(spec));
-        let machine = |spec: &super::ClockSpec| LedgerMachine { clock: clock(spec), cut_until: 0 };
+        let machine = |spec: &super::ClockSpec| {
+            let (clock, cut_until) = (clock(spec), 0);
+            let latest = clock.wall(0);
+            LedgerMachine { clock, cut_until, latest }
+        };
         let source = |(index, stream): (u64, &super::Stream)| {
             Source::new(stream.clone(), Random::part(scenario.seed, 100_u64.saturating_add(index)))
         };
@@ -124,15 +130,15 @@ impl<Z: Zones> Simulation<Z> {
             zones,
             now: 0,
             made: 0,
-            queue: BTreeMap::new(),
+            queue: Map::new(),
             network: Random::part(scenario.seed, 1),
             chance: Random::part(scenario.seed, 2),
             sources: (0..).zip(&scenario.traffic).map(source).collect(),
             pops: scenario.pops.iter().enumerate().map(named).collect(),
             machines: scenario.ledgers.iter().map(machine).collect(),
-            ledgers: BTreeMap::new(),
+            ledgers: Map::new(),
             lives: 0,
-            pending: BTreeMap::new(),
+            pending: Map::new(),
             requests: 0,
             observer: Observer::new(&scenario),
             scenario,
@@ -153,12 +159,8 @@ impl<Z: Zones> Simulation<Z> {
 
     /// Lets everything happen up to and including that time.
     pub fn run_until(&mut self, until_ms: u64) {
-        while let Some(entry) = self.queue.first_entry() {
-            let (at, _) = *entry.key();
-            if at > until_ms {
-                break;
-            }
-            let event = entry.remove();
+        while self.queue.first_key_value().is_some_and(|((at, _), _)| *at <= until_ms) {
+            let Some(((at, _), event)) = self.queue.pop_first() else { break };
             self.now = at;
             self.happen(event);
         }
@@ -184,6 +186,11 @@ impl<Z: Zones> Simulation<Z> {
     /// The latest events, oldest first.
     pub fn log(&self) -> impl Iterator<Item = &LogEntry> {
         self.observer.log.entries()
+    }
+
+    /// Takes the latest events out of the log, oldest first.
+    pub fn take_log(&mut self) -> Vec<LogEntry> {
+        self.observer.log.take()
     }
 
     /// Has an event happen at a time; at once, if that is over.

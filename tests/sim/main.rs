@@ -3,11 +3,14 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 mod buckets;
+mod comparison;
 mod epochs;
 mod naive;
+mod pinned;
 mod quotas;
 
 mod replay;
+mod stories;
 mod support;
 mod windows;
 mod worlds;
