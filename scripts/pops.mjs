@@ -9,9 +9,9 @@ import { servePops } from "./lib/pops.mjs";
 import { main, start } from "./lib/run.mjs";
 
 /** Set-up, with or without the build, in a process of its own: what it says goes to stderr. */
-function prepare(script) {
+function prepare(script, ...args) {
   return new Promise((resolve, reject) => {
-    const child = start(process.execPath, [join(ROOT, "scripts", script)], { cwd: ROOT, stdio: ["ignore", 2, 2] });
+    const child = start(process.execPath, [join(ROOT, "scripts", script), ...args], { cwd: ROOT, stdio: ["ignore", 2, 2] });
     child.once("error", reject);
     child.once("exit", (code) => (code === 0 ? resolve() : reject(new Told(`${script} failed: there is nothing to start`))));
   });
@@ -22,6 +22,6 @@ await main(async (args) => {
   if (!options) return void process.stdout.write(HELP);
   // $SLUICEGATE_BUILD names another build, as it does for the tests.
   const other = process.env.SLUICEGATE_BUILD;
-  await prepare(other ? "setup.mjs" : "build.mjs");
+  await (other ? prepare("setup.mjs") : prepare("build.mjs", "--worker"));
   await servePops(options, other ?? join(ROOT, "build"));
 });

@@ -12,6 +12,7 @@ import { ensureBrowser, which } from "./lib/system.mjs";
 import { setUp, toolEnv } from "./lib/tools.mjs";
 import { buildPackages } from "./lib/npm-package.mjs";
 import { wranglerNode } from "./lib/npm-tools.mjs";
+import { buildPage, checkBudget } from "./lib/page-build.mjs";
 import { buildWorker } from "./lib/worker-build.mjs";
 
 const colour = isTerminal ? { CARGO_TERM_COLOR: "always", FORCE_COLOR: "1" } : {};
@@ -79,10 +80,16 @@ async function otherNode(counter) {
   return null;
 }
 
-async function webChrome(counter) {
+/** Tests that drive a browser, which they are told of. */
+async function browserTests(counter, folder) {
   await ensureBrowser();
   const browser = which("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome");
-  return nodeTests(counter, "tests/web/chrome", { env: browser ? { SLUICEGATE_CHROME: browser } : {} });
+  return nodeTests(counter, folder, { env: browser ? { SLUICEGATE_CHROME: browser } : {} });
+}
+
+async function page() {
+  await buildPage();
+  checkBudget();
 }
 
 const LAYERS = [
@@ -92,11 +99,13 @@ const LAYERS = [
   { name: "pack", title: "pack: wasm-pack build, three targets", run: () => buildPackages() },
   { name: "web-node", title: `web: tests/web in Node ${process.versions.node}`, counts: true, needs: ["pack"], run: (counter) => nodeTests(counter, "tests/web/node") },
   { name: "web-node-other", title: "web: tests/web in another Node", counts: true, needs: ["pack"], run: otherNode },
-  { name: "web-chrome", title: "web: tests/web in Chrome", counts: true, needs: ["pack"], run: webChrome },
+  { name: "web-chrome", title: "web: tests/web in Chrome", counts: true, needs: ["pack"], run: (counter) => browserTests(counter, "tests/web/chrome") },
   { name: "web-workers", title: "web: tests/web on Workers", counts: true, needs: ["pack"], run: (counter) => nodeTests(counter, "tests/web/workers") },
   { name: "build", title: "build: worker-build --release", run: () => buildWorker() },
   { name: "e2e", title: "e2e: tests/worker", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "tests/worker") },
   { name: "pops", title: "pops: tests/pops", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "tests/pops") },
+  { name: "page-build", title: "page: wasm-pack and esbuild", run: page },
+  { name: "page", title: "page: tests/page in Chrome", counts: true, needs: ["build", "page-build"], run: (counter) => browserTests(counter, "tests/page") },
   { name: "examples", title: "examples: examples", counts: true, needs: ["build"], run: (counter) => nodeTests(counter, "examples") },
 ];
 

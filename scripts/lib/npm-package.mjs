@@ -1,16 +1,15 @@
 // Builds the npm package: wasm-pack once per target into pkg/<target>/, and what it leaves to do by hand.
 // One compilation serves all three; the folders of a failed build are gone, never half made.
 
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, sep } from "node:path";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ROOT } from "./cache.mjs";
-import { cargoBinary } from "./cargo-tools.mjs";
+import { filesIn } from "./files.mjs";
 import { dim, say, Told } from "./log.mjs";
 import { esbuild } from "./npm-tools.mjs";
-import { CARGO_BAR_ENV, capture, quietly } from "./run.mjs";
-import { toolEnv } from "./tools.mjs";
+import { capture } from "./run.mjs";
+import { wasmPack } from "./wasm-pack.mjs";
 
 export const PKG = join(ROOT, "pkg");
 const TARGETS = ["web", "bundler", "nodejs"];
@@ -21,35 +20,6 @@ const METADATA = JSON.parse(readFileSync(join(ROOT, "npm", "package.json"), "utf
 
 const read = (...path) => JSON.parse(readFileSync(join(PKG, ...path), "utf8"));
 const write = (value, ...path) => writeFileSync(join(PKG, ...path), `${JSON.stringify(value, null, 2)}\n`);
-
-/** All files below a folder. */
-function filesIn(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesIn(path) : [path];
-  });
-}
-
-/** Panic messages name source files: without this, the package would name folders of whoever built it. */
-function rustFlags() {
-  const given = (process.env.RUSTFLAGS ?? "").split(" ").filter(Boolean);
-  const sources = join(process.env.CARGO_HOME || join(homedir(), ".cargo"), "registry", "src", sep);
-  return { CARGO_ENCODED_RUSTFLAGS: [...given, `--remap-path-prefix=${sources}=`].join("\u001f") };
-}
-
-async function wasmPack(target) {
-  const out = join(PKG, target);
-  rmSync(out, { recursive: true, force: true });
-  const args = ["build", ROOT, "--target", target, "--profile", "npm", "--mode", "no-install"];
-  await quietly(`building pkg/${target}`, cargoBinary("wasm-pack"), [...args, "--no-gitignore", "--out-dir", out, "--features", "web"], {
-    cwd: ROOT,
-    env: toolEnv({ ...CARGO_BAR_ENV, ...rustFlags(), RUST_BACKTRACE: "0" }),
-    log: join(PKG, `${target}.log`),
-    pass: (line) => /^warning: .* generated \d+ warning/.test(line),
-    tail: 80,
-    success: `pkg/${target} built`,
-  });
-}
 
 /**
  * wasm-bindgen copies the crate's JavaScript as it is, and its output for Node takes it in by require():
@@ -109,7 +79,7 @@ function report(target) {
 /** Builds all three targets. Set-up has to be done. */
 export async function buildPackages() {
   for (const target of TARGETS) {
-    await wasmPack(target);
+    await wasmPack({ name: `pkg/${target}`, target, profile: "npm", features: "web", out: join(PKG, target), log: join(PKG, `${target}.log`) });
     if (target === "nodejs") await toCommonJs(join(PKG, target, "snippets"));
     finish(target);
     if (!existsSync(join(PKG, target, "sluicegate_bg.wasm"))) throw new Told(`wasm-pack ended well but wrote no pkg/${target}/sluicegate_bg.wasm`);

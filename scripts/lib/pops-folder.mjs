@@ -3,7 +3,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { ROOT } from "./cache.mjs";
 import { Told } from "./log.mjs";
 import { SkewedClock, skewUnavailable } from "./skew.mjs";
@@ -13,9 +13,9 @@ import { wrangler } from "./tools.mjs";
 const scriptName = (name) => `sluicegate-${name.toLowerCase()}`;
 const LEDGER_SCRIPT = scriptName("LEDGER");
 
-/** wrangler.toml as it is shipped, changed so that a PoP's Ledgers are those of the ledger's process. */
+/** wrangler.toml as it is shipped, without the page, and changed so that a PoP's Ledgers are those of the ledger's process. */
 function configuration({ role, name }, limits) {
-  const { build: _, dev: __, ...shipped } = readToml(join(ROOT, "wrangler.toml"));
+  const { build: _, dev: __, assets: ___, ...shipped } = readToml(join(ROOT, "wrangler.toml"));
   const others = (shipped.durable_objects?.bindings ?? []).filter((one) => one.name !== "LEDGER");
   const ledger = { name: "LEDGER", class_name: "Ledger", ...(role === "pop" ? { script_name: LEDGER_SCRIPT } : {}) };
   const bindings = [...others, ledger];
@@ -60,7 +60,8 @@ export function makeFolder(build) {
   // The true path: on some systems the temporary folder is a link, and wrangler compares paths.
   const root = realpathSync(mkdtempSync(join(tmpdir(), "sluicegate-pops-")));
   process.on("exit", () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
-  cpSync(build, join(root, "worker"), { recursive: true, filter: (path) => !/\.(log|json)$/.test(path) });
+  const isWorker = (path) => !/\.(log|json)$/.test(path) && !/^(page|www)/.test(relative(build, path));
+  cpSync(build, join(root, "worker"), { recursive: true, filter: isWorker });
   return root;
 }
 

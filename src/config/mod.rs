@@ -89,6 +89,13 @@ impl Config {
         Ok(Self { policies, rules, settings, warnings })
     }
 
+    /// The prefix of sluicegate's own routes that JSON text names, whatever else is wrong with it; empty where it names
+    /// none, or a faulty one. Without it nobody could say where those routes are.
+    pub fn prefix_in(text: &str) -> String {
+        let value = json::parse(text.as_bytes()).unwrap_or_default();
+        read_settings(&value, &mut Vec::new()).prefix
+    }
+
     /// The policies, in the order in which they were written.
     pub fn policies(&self) -> &[Policy] {
         &self.policies

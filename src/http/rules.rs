@@ -40,6 +40,16 @@ impl Rule {
         self.policies.is_empty()
     }
 
+    /// The methods that it is for; `None` for any.
+    pub(super) fn methods(&self) -> Option<&[String]> {
+        (!self.methods.is_empty()).then_some(self.methods.as_slice())
+    }
+
+    /// The paths that it is for; `None` for any.
+    pub(super) const fn path(&self) -> Option<&PathPattern> {
+        self.path.as_ref()
+    }
+
     fn has_method(&self, method: &str) -> bool {
         self.methods.iter().any(|own| own.eq_ignore_ascii_case(method))
     }

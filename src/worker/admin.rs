@@ -8,12 +8,23 @@ use worker::Env;
 use super::pops::Pop;
 use super::setup::Setup;
 use super::{metrics, respond};
-use crate::http::{Problem, Status};
+use crate::http::{Problem, Status, policies_response};
 
 /// `GET /healthz`: 200 when requests can be decided, 503 with the reasons when they cannot.
 pub fn healthz(setup: &Setup) -> Result<Response, JsValue> {
     match &setup.config {
         Ok(_) => respond::json(200, &json!({ "ok": true, "version": env!("CARGO_PKG_VERSION") }).to_string()),
+        Err(errors) => respond::problem(&Problem::configuration(errors)),
+    }
+}
+
+/// `GET /v1/policies`: what can be asked for.
+pub fn policies(request: &Request, setup: &Setup) -> Result<Response, JsValue> {
+    if let Some(refused) = admit(request, setup, "GET")? {
+        return Ok(refused);
+    }
+    match &setup.config {
+        Ok(config) => respond::json(200, &policies_response(config)),
         Err(errors) => respond::problem(&Problem::configuration(errors)),
     }
 }

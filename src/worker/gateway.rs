@@ -10,7 +10,7 @@ use super::decide::{Limit, decide};
 use super::pops::Pop;
 use super::setup::Setup;
 use super::url::Normal;
-use super::{origin, respond};
+use super::{origin, page, respond};
 use crate::Cost;
 use crate::config::{Config, Subject};
 use crate::http::{LimitResult, Problem, RequestFacts, RequestPath, Rule};
@@ -27,6 +27,9 @@ pub async fn gateway(request: &Request, env: &Env, setup: &Setup, url: &Normal) 
         return respond::problem(&Problem::hidden_dots());
     }
     let rule = config.matching(&request.method(), &path);
+    if rule.is_none() && page::is_home(request, env, url) {
+        return page::redirect(setup);
+    }
     let Some(rule) = rule.filter(|rule| !rule.is_allow()) else {
         return origin::forward(request, env, url, &[]).await;
     };

@@ -14,6 +14,7 @@ mod ledgers;
 mod log;
 mod metrics;
 mod origin;
+mod page;
 mod pop_counter;
 mod pop_rows;
 mod pops;
@@ -32,7 +33,7 @@ use wasm_bindgen::JsValue;
 use web_sys::{Request, Response};
 use worker::{Context, Env, event};
 
-use crate::http::{Problem, Status, TenantRoute};
+use crate::http::{PageRoute, Problem, Status, TenantRoute};
 use setup::{Setup, setup};
 
 /// Carries a [`PopAsk`](crate::pop::PopAsk) from the edge to a counter.
@@ -59,19 +60,22 @@ async fn answer(request: &Request, env: &Env) -> Result<Response, JsValue> {
     match route {
         Some("/healthz") => admin::healthz(&setup),
         Some("/v1/check") => check::check(request, env, &setup).await,
+        Some("/v1/policies") => admin::policies(request, &setup),
         Some("/v1/pop") => admin::pop(request, env, &setup).await,
         Some("/metrics") => admin::metrics(request, env, &setup).await,
         Some(path) if TenantRoute::is_below(path) => {
             tenants::tenants(request, env, &setup, &url, TenantRoute::parse(path)).await
         }
-        _ => gateway::gateway(request, env, &setup, &url).await,
+        _ => match route.and_then(PageRoute::parse).filter(|_| page::is_bound(env)) {
+            Some(route) => page::page(request, env, &setup, route).await,
+            None => gateway::gateway(request, env, &setup, &url).await,
+        },
     }
 }
 
 impl Setup {
     /// The part of `path` after the prefix, where it has that.
     fn own_route<'a>(&self, path: &'a str) -> Option<&'a str> {
-        let prefix = self.config.as_ref().map_or("", |config| config.settings().prefix.as_str());
-        path.strip_prefix(prefix)
+        path.strip_prefix(self.prefix.as_str())
     }
 }

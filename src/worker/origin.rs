@@ -36,6 +36,11 @@ pub async fn forward(
     }
 }
 
+/// True where requests that are let through go on to somebody.
+pub fn is_set(env: &Env) -> bool {
+    !js::get(env, "ORIGIN").is_falsy()
+}
+
 /// What is wrong with `ORIGIN`, where anything is.
 pub fn fault(origin: &JsValue) -> Option<String> {
     if origin.is_falsy() || js::get(origin, "fetch").is_function() {

@@ -19,6 +19,8 @@ use crate::pop::PopSettings;
 pub struct Setup {
     /// The configuration, or everything that is wrong with it.
     pub config: Result<Config, ConfigErrors>,
+    /// What sluicegate's own routes begin with, also where the configuration is wrong.
+    pub prefix: String,
     /// What identities are hashed with.
     pub hash_key: HashKey,
     /// The secret that opens the routes for machines; without it they are closed.
@@ -63,31 +65,32 @@ fn settings(env: &Env) -> Settings {
 }
 
 fn read(env: &Env) -> Setup {
-    let config = Config::from_json(&limits_text(env)).and_then(|config| {
-        match ConfigErrors::of(faults(env, &config)) {
-            Some(errors) => Err(errors),
-            None => Ok(config),
-        }
+    let limits = limits_text(env);
+    let config = Config::from_json(&limits).and_then(|config| match ConfigErrors::of(faults(env, &config)) {
+        Some(errors) => Err(errors),
+        None => Ok(config),
     });
-    match &config {
+    let prefix = match &config {
         Ok(config) => {
             for warning in config.warnings() {
                 log::warn("configuration", &serde_json::json!({ "detail": warning }));
             }
+            config.settings().prefix.clone()
         }
         Err(errors) => {
             for error in errors.errors() {
                 log::error("configuration", &error.to_string());
             }
+            Config::prefix_in(&limits)
         }
-    }
+    };
     let text = |name| js::get(env, name).as_string().filter(|text| !text.is_empty());
     let hash_key =
         text("SLUICEGATE_HASH_KEY").map(|secret| HashKey::from_secret(&secret)).unwrap_or_default();
     // Secrets are often piped in, with a line's end.
     let token =
         text("SLUICEGATE_TOKEN").map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
-    Setup { config, hash_key, token }
+    Setup { config, prefix, hash_key, token }
 }
 
 /// What is wrong around the configuration. Without its counters a gateway would be wide open.

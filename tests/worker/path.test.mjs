@@ -1,25 +1,14 @@
 // What is matched is what the origin gets: request targets as a client can write them, sent raw.
 
 import assert from 'node:assert/strict';
-import net from 'node:net';
 import { test } from 'node:test';
 
 import { startOrigin, startSluicegate } from './harness.mjs';
 import { policy, remaining } from './support/limits.mjs';
+import { sendRaw } from './support/raw.mjs';
 
-/** Sends a request target as it is; no client library would. Returns the status. */
-function raw(server, target, fields = {}) {
-  const head = { host: 'x', 'cf-connecting-ip': '203.0.113.7', connection: 'close', ...fields };
-  const lines = Object.entries(head).flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}`));
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = net.connect(server.port(), '127.0.0.1', () => socket.write(`GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`));
-    socket.setTimeout(20_000, () => socket.destroy(new Error(`no answer to ${target}`)));
-    socket.on('data', (data) => (answer += data));
-    socket.on('error', reject);
-    socket.on('end', () => resolve(Number(/^HTTP\/1.1 (\d+)/.exec(answer)?.[1])));
-  });
-}
+/** The status of a request with this target. */
+const raw = async (server, target, fields) => (await sendRaw(server, target, { fields })).status;
 
 const SPELLINGS = ['/api/x', '/api\\x', '/x\\..\\api/x', '/.\\api/x', '/x/..\\api/x', '/\\api/x', '/x/../api/x', '/x/%2e%2e/api/x', '/./api/x', '//api//x', '/%61pi/x'];
 
