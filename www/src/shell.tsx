@@ -5,6 +5,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { loadEngine } from './engine';
 import { limiter } from './limiter';
+import { once, styleSheet } from './load';
 import { Segmented } from './parts/segmented';
 import { loadSimulator } from './simulator';
 import { linkTo, place, PLACES, type PlaceName } from './route';
@@ -13,12 +14,14 @@ import { Pops } from './places/pops/pops';
 
 const TITLES: Record<PlaceName, string> = { pops: 'Many PoPs', clocks: 'Two clocks', calendar: 'Calendar', live: 'Live' };
 
+const styleOf = { clocks: once(() => styleSheet('clocks.css')), calendar: once(() => styleSheet('calendar.css')), live: once(() => styleSheet('live.css')) };
+
 /** The first view comes with the page, the others when they are opened; each with the wasm that it needs. */
 const OPEN: Record<PlaceName, () => Promise<ComponentType>> = {
   pops: () => loadSimulator().then(() => Pops),
-  clocks: () => Promise.all([import('./places/clocks/clocks'), loadEngine()]).then(([{ Clocks }]) => Clocks),
-  calendar: () => Promise.all([import('./places/calendar/calendar'), loadEngine()]).then(([{ Calendar }]) => Calendar),
-  live: () => import('./places/live/live').then(({ Live }) => Live),
+  clocks: () => Promise.all([import('./places/clocks/clocks'), loadEngine(), styleOf.clocks()]).then(([{ Clocks }]) => Clocks),
+  calendar: () => Promise.all([import('./places/calendar/calendar'), loadEngine(), styleOf.calendar()]).then(([{ Calendar }]) => Calendar),
+  live: () => Promise.all([import('./places/live/live'), styleOf.live()]).then(([{ Live }]) => Live),
 };
 
 const places = signal<Partial<Record<PlaceName, ComponentType>>>({});
@@ -27,11 +30,12 @@ const failure = signal<string | null>(null);
 const fail = (error: unknown) => (failure.value = error instanceof Error ? error.message : String(error));
 
 async function open(name: PlaceName) {
+  // What failed was another place, or is tried again.
+  failure.value = null;
   if (places.peek()[name]) return;
   try {
     const component = await OPEN[name]();
     places.value = { ...places.peek(), [name]: component };
-    failure.value = null;
   } catch (error) {
     fail(error);
   }

@@ -24,7 +24,7 @@ export const ANCHORS: Record<Unit, readonly Anchor[]> = { day: [], week: ['weekd
 
 const NAMES = { day: 'anchorDay', weekday: 'anchorWeekday', month: 'anchorMonth' } as const;
 
-export const anchorsOf = (unit: string): readonly Anchor[] => ANCHORS[unit as Unit] ?? [];
+export const anchorsOf = (unit: string): readonly Anchor[] => (Object.hasOwn(ANCHORS, unit) ? ANCHORS[unit as Unit] : []);
 
 /** What the core is given: only what the unit has. */
 export function specOf(settings: Settings): PeriodSpec {

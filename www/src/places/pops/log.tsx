@@ -60,7 +60,7 @@ export function Log({ store }: { store: Store }) {
   return (
     <details class="log panel">
       <summary><h2>What happens, message by message</h2></summary>
-      <ol>{lines.value.map(({ at, text, key }) => <li key={key}><time>{at}</time> {text}</li>)}</ol>
+      <ol tabIndex={0} aria-label="What happened, newest first">{lines.value.map(({ at, text, key }) => <li key={key}><time>{at}</time> {text}</li>)}</ol>
     </details>
   );
 }
