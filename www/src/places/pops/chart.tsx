@@ -26,7 +26,7 @@ function line(plot: uPlot, value: number, text: string, side: 'above' | 'below',
   const y = Math.round(plot.valToPos(value, 'y', true)) + 0.5;
   if (y < bbox.top || y > bbox.top + bbox.height) return;
   ctx.save();
-  ctx.strokeStyle = ctx.fillStyle = colour('--ink');
+  ctx.strokeStyle = colour('--ink');
   ctx.lineWidth = ratio;
   ctx.setLineDash(dash.map((part) => part * ratio));
   ctx.beginPath();
@@ -35,8 +35,15 @@ function line(plot: uPlot, value: number, text: string, side: 'above' | 'below',
   ctx.stroke();
   ctx.font = `${12 * ratio}px Inter, sans-serif`;
   ctx.textAlign = 'right';
-  ctx.textBaseline = side === 'above' ? 'bottom' : 'top';
-  ctx.fillText(text, bbox.left + bbox.width - 4 * ratio, side === 'above' ? y - 3 * ratio : y + 4 * ratio);
+  ctx.textBaseline = 'middle';
+  const right = bbox.left + bbox.width - 4 * ratio;
+  const middle = side === 'above' ? y - 9 * ratio : y + 10 * ratio;
+  const width = ctx.measureText(text).width;
+  // Lines that run below the words would make them hard to read.
+  ctx.fillStyle = colour('--paper');
+  ctx.fillRect(right - width - 3 * ratio, middle - 7 * ratio, width + 6 * ratio, 14 * ratio);
+  ctx.fillStyle = colour('--ink');
+  ctx.fillText(text, right, middle);
   ctx.restore();
 }
 

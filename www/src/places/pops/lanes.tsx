@@ -31,7 +31,7 @@ function waits(pop: PopFrame): string {
   if (pop.instances === 0) return 'not in memory: idle';
   if (held.waiting > 0) return `${count(held.waiting, 'request')} wait${held.waiting === 1 ? 's' : ''} for the Ledger`;
   if (held.out_of_reach) return 'waits for a Ledger in reach';
-  if (held.full) return pop.tolerant === null ? 'waits for the next month: used up' : 'waits for the next epoch: used up';
+  if (held.full) return pop.tolerant === null ? 'waits for the next month' : 'waits for the next epoch';
   if (held.asking) return 'asks the Ledger';
   return held.epoch === null ? 'waits for its first request' : 'waits for nothing';
 }
