@@ -1,6 +1,7 @@
 //! How every fault is named.
 
 use serde_json::{Value, json};
+use sluicegate::config::Config;
 
 use crate::{faults, merge, policy, quota, with_policy, with_rules};
 
@@ -362,4 +363,17 @@ fn all_faults_are_named_and_none_is_a_consequence_of_another() {
             "rules[1].path"
         ]
     );
+}
+
+#[test]
+fn the_prefix_is_known_also_where_something_else_is_wrong() {
+    let prefix_of = |config: Value| Config::prefix_in(&config.to_string());
+    assert_eq!(prefix_of(json!({"prefix": "/_limits"})), "/_limits");
+    assert_eq!(prefix_of(json!({"prefix": "/_limits", "shards": 0, "typo": 1, "policies": 7})), "/_limits");
+    for faulty in [json!({}), json!({"prefix": "limits/"}), json!({"prefix": 1}), json!([]), json!(null)] {
+        assert_eq!(prefix_of(faulty.clone()), "", "{faulty}");
+    }
+    assert_eq!(Config::prefix_in("{\"prefix\": \"/a\""), "");
+    // Named twice: neither counts.
+    assert_eq!(Config::prefix_in(r#"{"prefix": "/a", "prefix": "/b"}"#), "");
 }

@@ -5,7 +5,9 @@
 mod checks;
 mod fields;
 mod identities;
+mod page;
 mod paths;
+mod policies;
 mod problems;
 mod quotas;
 mod tenants;
