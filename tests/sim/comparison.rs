@@ -275,7 +275,21 @@ fn every_fault_of_a_specification_is_named() {
         broken.as_object_mut().unwrap().remove(field);
         assert_eq!(path_of(&broken), *field);
     }
-    assert_eq!(path_of(&put(&spec, "extra", json!(1))), "extra");
+    let objects = [
+        "",
+        "/pops/0",
+        "/ledger",
+        "/network",
+        "/traffic/0",
+        "/traffic/0/pace/random",
+        "/traffic/1/pace/bursts",
+        "/traffic/1/place/moving",
+    ];
+    for place in objects {
+        let mut broken = spec.clone();
+        at(&mut broken, place)["x"] = json!(1);
+        assert!(path_of(&broken).ends_with('x'), "{place}");
+    }
     for text in ["", "[", "[]", "7", &"[".repeat(99_000), &" ".repeat(100_001)] {
         let error = WorldSpec::from_json(text).unwrap_err();
         assert!(error.is_invalid_spec() && error.path().is_none_or(str::is_empty), "{error}");
