@@ -1,34 +1,40 @@
 // The built page on a plain file server: no header of ours, no limiter behind it.
 
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
-import { extname, join, normalize } from 'node:path';
+import { extname, join, normalize, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const BUILT = fileURLToPath(new URL('../../../build/www/', import.meta.url));
+/** $SLUICEGATE_PAGE names another build, such as a deliberately broken one. */
+export const BUILT = resolve(process.env.SLUICEGATE_PAGE || fileURLToPath(new URL('../../../build/www', import.meta.url)));
 
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.svg': 'image/svg+xml', '.txt': 'text/plain; charset=utf-8', '.wasm': 'application/wasm', '.woff2': 'font/woff2' };
 
-/**
- * Serves the page below `base`. `types`: what the server knows of file types; without them all is
- * application/octet-stream but HTML, CSS and scripts, as on a server of long ago.
- */
+/** A file of the page; null where there is none, or where the path leads elsewhere. */
+async function read(path) {
+  const file = join(BUILT, normalize(path) === '.' ? 'index.html' : normalize(path));
+  if (!file.startsWith(BUILT + sep)) return null;
+  const body = await readFile(file).catch(() => null);
+  return body && { body, ending: extname(file) };
+}
+
+/** Serves the page below `base`. Without `knowsWasm` that is bytes like any other, as on a server of long ago. */
 export async function serveFiles({ base = '/', knowsWasm = true } = {}) {
+  if (!existsSync(join(BUILT, 'index.html'))) throw new Error(`the page is not built: there is no ${join(BUILT, 'index.html')}`);
+  const asked = [];
   const server = createServer(async ({ url }, response) => {
     const { pathname } = new URL(url, 'http://localhost');
-    if (!pathname.startsWith(base)) return response.writeHead(404).end();
-    const path = normalize(decodeURIComponent(pathname.slice(base.length))) || '.';
-    const file = join(BUILT, path === '.' ? 'index.html' : path);
-    if (!file.startsWith(BUILT)) return response.writeHead(404).end();
-    try {
-      const body = await readFile(file);
-      const ending = extname(file);
-      const type = ending === '.wasm' && !knowsWasm ? 'application/octet-stream' : TYPES[ending];
-      return response.setHeader('content-type', type ?? 'application/octet-stream').end(body);
-    } catch {
-      return response.writeHead(404).end();
-    }
+    asked.push(pathname);
+    const found = pathname.startsWith(base) ? await read(decodeURIComponent(pathname.slice(base.length))) : null;
+    if (!found) return response.writeHead(404).end();
+    const type = found.ending === '.wasm' && !knowsWasm ? 'application/octet-stream' : TYPES[found.ending];
+    return response.setHeader('content-type', type ?? 'application/octet-stream').end(found.body);
   });
   await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
-  return { url: `http://127.0.0.1:${server.address().port}${base}`, close: () => server.close() };
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}${base}`, asked, close };
 }

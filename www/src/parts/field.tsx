@@ -1,7 +1,7 @@
 // Labelled inputs. What is typed is told when it is complete: on change, not on every key.
 
 import type { ComponentChildren, TargetedEvent } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 
 interface Common {
   label: ComponentChildren;
@@ -43,20 +43,28 @@ interface NumberProps extends Common {
 export function NumberField({ value, min, max, step = 1, unit, disabled, onChange, ...common }: NumberProps) {
   const id = useId();
   const [wrong, setWrong] = useState<string | null>(null);
+  // What was not taken stays in the field, to be corrected.
+  const [typed, setTyped] = useState<string | null>(null);
   const error = common.error ?? wrong;
+  const settle = () => {
+    setWrong(null);
+    setTyped(null);
+  };
+  useEffect(settle, [value]);
   const read = (event: TargetedEvent<HTMLInputElement>) => {
     const input = event.currentTarget;
     if (input.value === '' || !input.validity.valid) {
       const whole = step === 1 ? 'a whole number' : 'a number';
+      setTyped(input.value);
       return setWrong(`${whole} from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}, please`);
     }
-    setWrong(null);
+    settle();
     onChange(input.valueAsNumber);
   };
   return (
     <Frame id={id} label={common.label} help={common.help} error={error}>
       <span class="number">
-        <input id={id} type="number" inputMode="decimal" value={value} min={min} max={max} step={step} disabled={disabled}
+        <input id={id} type="number" inputMode="decimal" value={typed ?? value} min={min} max={max} step={step} disabled={disabled}
           aria-invalid={error ? 'true' : undefined} aria-describedby={described(id, { ...common, error })} onChange={read} />
         {unit && <span class="unit" aria-hidden="true">{unit}</span>}
       </span>
