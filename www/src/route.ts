@@ -1,12 +1,21 @@
 // Which place is open, and its state, both in the address: `#calendar?zone=Europe%2FParis`.
 
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 
 export const PLACES = ['pops', 'clocks', 'calendar', 'live'] as const;
 export type PlaceName = (typeof PLACES)[number];
 
 const hash = signal(location.hash);
-addEventListener('hashchange', () => (hash.value = location.hash));
+
+/** Grows each time the address is changed by hand or by a link; never by `remember`. */
+export const visits = signal(0);
+
+addEventListener('hashchange', () => {
+  batch(() => {
+    hash.value = location.hash;
+    visits.value += 1;
+  });
+});
 
 function parse(text: string): { place: PlaceName; query: string } {
   const [name = '', query = ''] = text.replace(/^#\/?/, '').split(/\?(.*)/s);

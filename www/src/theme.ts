@@ -38,6 +38,8 @@ effect(() => {
 
 const probe = document.createElement('span');
 probe.hidden = true;
+// Where the system forces its colours on a page, pictures keep theirs: lines of one colour say nothing.
+probe.className = 'own-colours';
 document.documentElement.append(probe);
 
 /** The colour behind a custom property such as `--exact`, as it is now. */

@@ -11,10 +11,10 @@ export interface Way {
 }
 
 export const WAYS: Record<SeriesName, Way> = {
-  shared: { name: 'shared', colour: '--shared', title: 'One bucket, many clocks', says: 'One shared bucket; whoever answers stamps it with the time on its own machine.' },
+  shared: { name: 'shared', colour: '--shared', title: 'One bucket, many clocks', says: 'One shared bucket; whoever answers refills it by the time on its own machine since the last stamp, and stamps it anew.' },
   alone: { name: 'alone', colour: '--alone', title: 'Each PoP alone', says: 'Every PoP has the whole limit to itself and knows nothing of the others.' },
   tolerant: { name: 'tolerant', colour: '--tolerant', title: 'sluicegate, tolerant', says: 'Caps and epochs from one Ledger; a stated part of the limit may be handed out ahead of need.' },
-  exact: { name: 'exact', colour: '--exact', title: 'sluicegate, exact', says: 'The same with tolerance 0: never past the limit, and more requests wait for the Ledger.' },
+  exact: { name: 'exact', colour: '--exact', title: 'sluicegate, exact', says: 'The same with tolerance 0: nothing is handed out ahead of need, so more requests wait for the Ledger.' },
 };
 
 /** A quota is counted in other ways than a window: what stands beside sluicegate there. */

@@ -15,7 +15,8 @@ export function pathOf(typed: string, origin: string): { path: string } | { faul
   if (!trimmed.startsWith('/')) return { fault: 'a path begins with a slash' };
   try {
     const url = new URL(trimmed, origin);
-    if (url.origin !== origin) return { fault: 'two slashes at the beginning would name another host' };
+    // Dots can hide them: /.//host/ has them only when it is resolved.
+    if (url.origin !== origin || url.pathname.startsWith('//')) return { fault: 'two slashes at the beginning would name another host' };
     return { path: url.pathname + url.search };
   } catch {
     return { fault: 'this is no path' };

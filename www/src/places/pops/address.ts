@@ -21,6 +21,14 @@ const NUMBERS: Record<NumberField, { key: string; within: readonly [number, numb
   end_s: { key: 'end', within: BOUNDS.end_s },
 };
 
+/** What a mishap's milliseconds can be. */
+const RANGES: Record<Mishap['kind'], readonly [number, number]> = {
+  step: [-BOUNDS.mishap_ms, BOUNDS.mishap_ms],
+  freeze: [1, BOUNDS.mishap_ms],
+  cut: [1, BOUNDS.mishap_ms],
+  crash: [0, 0],
+};
+
 const clamp = (value: number, [low, high]: readonly [number, number]): number => Math.min(high, Math.max(low, value));
 
 function whole(text: string | null | undefined): number | null {
@@ -38,8 +46,7 @@ function readMishap(text: string, pops: number, end_ms: number): Mishap | null {
   const index = whole(who);
   const target: Target | null = who === 'L' ? 'ledger' : index !== null && index >= 1 && index <= pops ? index - 1 : null;
   if (!kind || at_ms === null || ms === null || target === null || at_ms < 0 || at_ms > end_ms) return null;
-  const bound = BOUNDS.mishap_ms;
-  return { at_ms, kind, target, ms: clamp(ms, kind === 'step' ? [-bound, bound] : [0, bound]) };
+  return { at_ms, kind, target, ms: clamp(ms, RANGES[kind]) };
 }
 
 export function write(run: Run): URLSearchParams {

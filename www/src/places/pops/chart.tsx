@@ -2,6 +2,7 @@
 
 import uPlot from 'uplot';
 import { useComputed } from '@preact/signals';
+import type { SeriesName } from '../../simulator';
 import { axis } from '../../parts/axes';
 import { Plot } from '../../parts/plot';
 import { WAYS } from '../../parts/series';
@@ -17,6 +18,9 @@ const ROOM_FOR_WORDS_PX = 420;
 /** The lanes begin where the plot does: right of its axis. */
 export const AXIS_PX = 48;
 const HEIGHT = 260;
+
+/** Not by colour alone. */
+const DASHES: Partial<Record<SeriesName, { dash: number[] }>> = { shared: { dash: [8, 3] }, alone: { dash: [2, 3] } };
 
 const shown = (run: Run) => SAMPLED.filter((name) => run.counts === 'window' || name !== 'tolerant');
 
@@ -111,7 +115,8 @@ function options(now: () => Run): Omit<uPlot.Options, 'width' | 'height'> {
       ...shown(run).map((name): uPlot.Series => ({
         label: WAYS[name].title,
         stroke: colour(WAYS[name].colour),
-        width: name === 'exact' || name === 'tolerant' ? 2 : 1.5,
+        width: name === 'exact' ? 2.5 : 1.75,
+        ...DASHES[name],
         points: { show: false },
         spanGaps: false,
       })),

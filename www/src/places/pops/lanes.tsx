@@ -149,7 +149,7 @@ export function Lanes({ store }: { store: Store }) {
     <section class="lanes" aria-labelledby="lanes-title">
       <header>
         <h2 id="lanes-title">Every PoP with a clock of its own</h2>
-        <p class="help">Bars up are requests that were let through, bars down were refused (red: the Ledger was out of reach). The band beneath shows the{' '}
+        <p class="help">{frame.totals.tolerant && 'Of sluicegate with its tolerance. '}Bars up are requests that were let through, bars down were refused (red: the Ledger was out of reach). The band beneath shows the{' '}
           <Term means="A window, by its number. The Ledger opens it on its own clock and stores it before it tells anyone; a PoP files each request under the largest number it was told.">epoch</Term>{' '}
           the PoP counts in, in two shades by turns; red: cut off; dots: its clock or its timers stand still. A{' '}
           <Term means="The most that this PoP may have let through in the epoch. It grows when the PoP asks; the sum of all caps never passes the limit and its tolerance.">cap</Term>{' '}

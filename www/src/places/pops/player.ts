@@ -3,18 +3,22 @@
 import { signal } from '@preact/signals';
 import { World, type Frame } from '../../simulator';
 import { History } from './history';
-import { faultOf, sampleMs, specOf, type Mishap, type Run } from './run';
+import { faultOf, specOf, type Mishap, type Run } from './run';
 
 /** How long a picture may be worked at: the rest of a frame is the browser's. */
 const WORK_MS = 9;
 /** While it moves, words change so often: faster can't be read. */
 const WORDS_MS = 120;
+/** The longest that virtual time goes on without a look at the time that it took. */
+const STRIDE_MS = 500;
 /** A page that was in the background goes on where it was. */
 const LONGEST_GAP_MS = 100;
 
 /** Virtual seconds in a second. */
 export const SPEEDS = [1, 10, 30, 60] as const;
 export type Speed = (typeof SPEEDS)[number];
+
+const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export class Player {
   readonly playing = signal(false);
@@ -65,7 +69,7 @@ export class Player {
       this.#world = new World(JSON.stringify(specOf(run)));
       this.fault.value = null;
     } catch (error) {
-      this.fault.value = error instanceof Error ? error.message : String(error);
+      this.fault.value = words(error);
     }
     this.#show();
   }
@@ -89,7 +93,7 @@ export class Player {
     if (!this.playing.peek()) this.skipping.value = false;
   }
 
-  /** Something goes wrong now; what was to happen later does not. Returns the run with it. */
+  /** Something goes wrong now, beside what was to go wrong anyway. Returns the run with it. */
   fail(mishap: Omit<Mishap, 'at_ms'>): Run {
     const happened: Mishap = { ...mishap, at_ms: this.now };
     const mishaps = [...this.run.mishaps.slice(0, this.#done), happened, ...this.run.mishaps.slice(this.#done)];
@@ -97,11 +101,6 @@ export class Player {
     this.#due();
     this.#show();
     return this.run;
-  }
-
-  /** Makes the run longer. */
-  extend(run: Run): void {
-    this.begin(run);
   }
 
   close(): void {
@@ -116,7 +115,7 @@ export class Player {
     const wanted = this.skipping.peek() ? this.end : Math.min(this.end, this.#now + passed * this.speed.peek());
     this.#advance(wanted, performance.now() + WORK_MS);
     const over = this.now >= this.end;
-    if (over) this.stop();
+    if (over || this.fault.peek()) this.stop();
     else this.#request = requestAnimationFrame((next) => this.#step(next));
     if (over || now - this.#words >= WORDS_MS) {
       this.#words = now;
@@ -128,10 +127,9 @@ export class Player {
 
   /** Goes on to a virtual time, or as far as there is time: on a slow machine it slows down and stays smooth. */
   #advance(wanted: number, deadline: number): void {
-    const stride = sampleMs(this.run) * 4;
     while (this.#now < wanted) {
       const mishap = this.run.mishaps[this.#done];
-      const next = Math.min(wanted, this.#now + stride, Math.max(mishap?.at_ms ?? Infinity, this.#now));
+      const next = Math.min(wanted, this.#now + STRIDE_MS, Math.max(mishap?.at_ms ?? Infinity, this.#now));
       this.#world?.advance(Math.floor(next));
       this.#now = next;
       this.#due();
@@ -142,9 +140,13 @@ export class Player {
   /** Has happen what is due. The world has been advanced to the very millisecond before. */
   #due(): void {
     for (let mishap = this.run.mishaps[this.#done]; mishap && mishap.at_ms <= this.now; mishap = this.run.mishaps[this.#done]) {
-      this.#world?.advance(this.now);
-      this.#world?.fail(JSON.stringify(faultOf(mishap)));
       this.#done += 1;
+      this.#world?.advance(this.now);
+      try {
+        this.#world?.fail(JSON.stringify(faultOf(mishap)));
+      } catch (error) {
+        this.fault.value = words(error);
+      }
     }
   }
 

@@ -52,6 +52,7 @@ export const BOUNDS = {
   seed: [1, 4_294_967_295],
   end_s: [10, 7_200],
   mishaps: 60,
+  burst: 5_000,
   mishap_ms: 7_200_000,
 } as const;
 
@@ -91,6 +92,9 @@ export function faultOf({ kind, target, ms }: Mishap): Fault {
   }
 }
 
+/** Requests in one burst. */
+export const burstOf = (run: Run): number => Math.min(BOUNDS.burst, Math.max(1, Math.round((run.per_minute * run.window_s * 0.9) / 60)));
+
 function traffic(run: Run): Stream[] {
   const until_ms = run.end_s * 1_000;
   const window_ms = run.window_s * 1_000;
@@ -103,7 +107,7 @@ function traffic(run: Run): Stream[] {
     case 'one': return [{ ...whole, pace: { random: { gap_us: gap(run.per_minute) } }, place: { pop: 0 } }];
     case 'bursts': {
       // Nine tenths come within a second around each boundary between two windows, the rest at any time.
-      const requests = Math.max(1, Math.round((run.per_minute * run.window_s * 0.9) / 60));
+      const requests = burstOf(run);
       const bursts: Stream = { ...whole, pace: { bursts: { every_ms: window_ms, first_ms: window_ms - 500, requests, spread_ms: 1_000 } }, place: 'anywhere' };
       return [bursts, random(run.per_minute / 10)];
     }
@@ -133,5 +137,11 @@ export const sampleMs = (run: Run): number => Math.min(5_000, Math.max(50, Math.
 
 /** The most that the tolerant limit lets through in one epoch, `L + S`. */
 export const slack = (run: Run): number => Math.floor((run.limit * run.tolerance_ppm) / 1_000_000);
+
+/**
+ * The most that sluicegate promises for one epoch. With `on_error` open or local a point of presence that reaches no
+ * Ledger goes on without it, and so does the promise.
+ */
+export const promised = (run: Run, ceiling: number | null): number | null => (run.counts === 'month' || run.on_error === 'closed' ? ceiling : null);
 
 export const nameOf = (target: Target): string => (target === 'ledger' ? 'the Ledger' : `PoP ${target + 1}`);

@@ -23,8 +23,9 @@ export class Store {
     this.#write();
   }
 
-  /** The address was changed by hand. */
+  /** The address was changed by hand or by a link; one that says nothing leaves the run as it is. */
   reopen(query: string): void {
+    if (query === '') return this.#write();
     const [story, run] = opened(query);
     this.#begin(run, story);
   }
@@ -34,10 +35,11 @@ export class Store {
     announce(`${story.title}: set up.`);
   }
 
-  /** Another world: it begins anew, without what befell the old one. */
+  /** Another world: it begins anew, and what befell the old one befalls it too, where it can. */
   change(changed: Partial<Run>): void {
-    const run = { ...this.run.peek(), mishaps: [], ...changed };
-    this.#begin(run, null);
+    const run = { ...this.run.peek(), ...changed };
+    const fits = ({ at_ms, target }: Mishap) => at_ms <= run.end_s * 1_000 && (target === 'ledger' || target < run.skews_ms.length);
+    this.#begin({ ...run, mishaps: run.mishaps.filter(fits) }, null);
   }
 
   /** The same from the beginning. */
@@ -54,8 +56,8 @@ export class Store {
   /** Before the start a clock is simply ahead; from then on, moving it is a step. */
   skew(target: Target, ahead_ms: number, was_ms: number): void {
     if (this.player.now === 0) {
-      const { skews_ms, mishaps } = this.run.peek();
-      this.change(target === 'ledger' ? { ledger_ms: ahead_ms, mishaps } : { skews_ms: skews_ms.map((skew, at) => (at === target ? ahead_ms : skew)), mishaps });
+      const { skews_ms } = this.run.peek();
+      this.change(target === 'ledger' ? { ledger_ms: ahead_ms } : { skews_ms: skews_ms.map((skew, at) => (at === target ? ahead_ms : skew)) });
     } else if (ahead_ms !== was_ms) {
       this.befall({ kind: 'step', target, ms: ahead_ms - was_ms });
     }
@@ -83,12 +85,18 @@ export class Store {
 
   #write(): void {
     const story = this.story.peek();
-    remember('pops', story ? new URLSearchParams({ story: story.name }) : write(this.run.peek()));
+    const params = story ? new URLSearchParams({ story: story.name }) : write(this.run.peek());
+    last = params.toString();
+    remember('pops', params);
   }
 }
 
-/** What an address says; without anything, the first story. */
-function opened(query: string): [Story | null, Run] {
+/** What was written last: who comes back from another place finds it again. */
+let last = '';
+
+/** What an address says; without anything, what was there before, or the first story. */
+function opened(address: string): [Story | null, Run] {
+  const query = address || last;
   const params = new URLSearchParams(query);
   const story = query === '' ? STORIES[0] : storyNamed(params.get('story'));
   return story ? [story, story.run] : [null, read(params)];

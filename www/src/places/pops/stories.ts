@@ -106,7 +106,7 @@ export const STORIES: readonly Story[] = [
     title: 'A partition',
     text: [
       'From 3:10 to 4:40 PoP 3 reaches nobody. It cannot ask for more, so somebody has to decide beforehand what is to happen then. Here it is on_error = "local": go on alone, with the limit divided by the number of PoPs.',
-      'This gives up the bound, by a number that is known: one sixth of the limit for the PoP that is alone. "closed" refuses instead, "open" lets through: try them in the set-up below. The others notice nothing.',
+      'This gives up the bound, by a number that is known: one sixth of the limit for the PoP that is alone. "closed" refuses instead, "open" lets everything through: choose them in the set-up below, and the same partition happens again. The others notice nothing.',
     ],
     run: { ...DEFAULT, skews_ms: [0, 30, -30, 10, -10, 20], on_error: 'local', mishaps: [{ at_ms: at(190), kind: 'cut', target: 2, ms: at(90) }] },
     claims: [

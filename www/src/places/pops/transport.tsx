@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { duration, stopwatch } from '../../format';
+import { Button } from '../../parts/button';
 import { SelectField } from '../../parts/field';
 import { Segmented } from '../../parts/segmented';
 import { Term } from '../../parts/term';
@@ -17,15 +18,17 @@ export function Transport({ store }: { store: Store }) {
   void player.drawn.value;
   const playing = player.playing.value;
   const over = player.now >= player.end;
-  const main = over
-    ? <button type="button" class="button main" onClick={() => { store.again(); player.play(); }}>Play again</button>
-    : <button type="button" class="button main" aria-pressed={playing} onClick={() => (playing ? player.stop() : player.play())}>{playing ? 'Pause' : 'Play'}</button>;
+  const press = () => {
+    if (over) store.again();
+    if (playing) player.stop();
+    else player.play();
+  };
   return (
     <div class="transport">
       <div class="buttons">
-        {main}
-        <button type="button" class="button" disabled={over || player.skipping.value} onClick={() => player.skip()}>To the end</button>
-        <button type="button" class="button" disabled={player.now === 0} onClick={() => store.again()}>From the start</button>
+        <Button main onPress={press}>{over ? 'Play again' : playing ? 'Pause' : 'Play'}</Button>
+        <Button idle={over || player.skipping.value} onPress={() => player.skip()}>To the end</Button>
+        <Button idle={player.now === 0} onPress={() => store.again()}>From the start</Button>
       </div>
       <p class="time"><span class="unseen">True time since the start: </span><span data-now={player.now}>{stopwatch(player.now)}</span> <span class="quiet">of {stopwatch(player.end)}</span></p>
       <Segmented label="Speed" hideLabel small options={SPEEDS.map((speed) => ({ value: String(speed), label: `${speed}×` }))} value={String(player.speed.value)}
@@ -50,15 +53,16 @@ export function Mishaps({ store }: { store: Store }) {
         <SelectField label="At" value={String(target)} options={machines} onChange={(who) => (store.target.value = who === 'ledger' ? 'ledger' : Number(who))} />
         <div class="with-button">
           <SelectField label="Its clock steps" value={step.value} options={STEPS_MS.map((ms) => ({ value: String(ms), label: stepName(ms) }))} onChange={(ms) => (step.value = ms)} />
-          <button type="button" class="button" disabled={over} onClick={() => store.befall({ kind: 'step', target, ms: Number(step.value) })}>Step</button>
+          <Button idle={over} onPress={() => store.befall({ kind: 'step', target, ms: Number(step.value) })}>Step</Button>
         </div>
         <div class="with-button">
           <SelectField label="For" value={long.value} options={LONG_MS.map((ms) => ({ value: String(ms), label: duration(ms) }))} onChange={(ms) => (long.value = ms)} />
-          <button type="button" class="button" disabled={over} onClick={() => store.befall({ kind: 'freeze', target, ms: Number(long.value) })}>Freeze its clock</button>
-          <button type="button" class="button" disabled={over} onClick={() => store.befall({ kind: 'cut', target, ms: Number(long.value) })}>Cut it off</button>
+          <Button idle={over} onPress={() => store.befall({ kind: 'freeze', target, ms: Number(long.value) })}>Freeze its clock</Button>
+          <Button idle={over} onPress={() => store.befall({ kind: 'cut', target, ms: Number(long.value) })}>Cut it off</Button>
         </div>
         <div class="with-button">
-          <button type="button" class="button" disabled={over} onClick={() => store.befall({ kind: 'crash', target, ms: 0 })}>Crash</button>
+          <Button idle={over} onPress={() => store.befall({ kind: 'crash', target, ms: 0 })}>Crash</Button>
+          {run.mishaps.length > 0 && <Button onPress={() => store.change({ mishaps: [] })}>Begin again without mishaps</Button>}
         </div>
       </div>
       <p class="help">A <Term means="The wall clock is set: it jumps, forward or back, as when NTP corrects it or a machine is moved to another host.">step</Term> back makes the clock of a Durable Object stand still, and its timers with it, until
