@@ -8,7 +8,7 @@
 mod map;
 #[cfg(any(feature = "page", test))]
 mod set;
-#[cfg(test)]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;
 
 #[cfg(feature = "page")]

@@ -113,6 +113,18 @@ describe('Live', () => {
     assertQuiet(complaints);
   });
 
+  test('asks no other host, whatever path is named', async (t) => {
+    for (const path of ['//example.org/x', '/.//example.org/x', '/page/../\\\\example.org', 'https://example.org/']) {
+      const { page, complaints } = await live(t, { hash: `#live?path=${encodeURIComponent(path)}` });
+      assert.equal(await page.getByLabel('Path').inputValue(), '/api/hello', path);
+      await page.getByLabel('Path').fill(path);
+      await act(page, 'one');
+      await page.locator('.live [role=alert], .live .error').first().waitFor();
+      assert.equal(await count(page, 'allowed'), 0, path);
+      assertQuiet(complaints);
+    }
+  });
+
   test('sends at a rate until it is told to stop, or the place is left', async (t) => {
     const { page, complaints } = await live(t, { hash: '#live?rate=20' });
     await withHeader(page, '/api/hello', 'at-a-rate');

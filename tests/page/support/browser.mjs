@@ -86,7 +86,12 @@ const sideways = (page) =>
     return [`${scrollWidth} px in ${clientWidth} px`, ...out.slice(0, 5).map((one) => `${one.tagName.toLowerCase()}.${one.getAttribute('class') ?? ''}`)];
   });
 
-export const assertNoSidewaysScroll = async (page, when) => assert.deepEqual(await sideways(page), [], when);
+export async function assertNoSidewaysScroll(page, when) {
+  // Pictures follow a new width of the window some frames later.
+  const fits = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+  await page.waitForFunction(fits, undefined, { timeout: 5_000 }).catch(() => {});
+  assert.deepEqual(await sideways(page), [], when);
+}
 
 export const assertQuiet = (complaints) => assert.deepEqual(complaints, []);
 

@@ -4,7 +4,6 @@ import { NumberField, SelectField } from '../../parts/field';
 import { Slider } from '../../parts/slider';
 import { count, number } from '../../format';
 import { BOUNDS, burstOf, ON_ERROR, slack, type Pattern } from './run';
-import { Term } from '../../parts/term';
 import type { Store } from './store';
 
 const PATTERN_LABELS: Record<Pattern, string> = {
@@ -31,11 +30,11 @@ export function Setup({ store }: { store: Store }) {
           onChange={(counts) => store.change(counts === 'month' ? { counts, limit: 1_000, per_minute: 1_000, end_s: 180, pattern: 'random' } : { counts, limit: 60, per_minute: 200, end_s: 600 })} />
         <NumberField label="Limit" value={run.limit} min={BOUNDS.limit[0]} max={BOUNDS.limit[1]} unit="units" onChange={(limit) => store.change({ limit })} />
         {isWindow && <NumberField label="Window" value={run.window_s} min={BOUNDS.window_s[0]} max={BOUNDS.window_s[1]} unit="s" onChange={(window_s) => store.change({ window_s, end_s: window_s * 10 })} />}
-        {isWindow && <NumberField label={<Term means="How far the limit of a window may be passed, as a part of it: so much may be handed out ahead of need, and the PoPs ask less often.">Tolerance</Term>} value={run.tolerance_ppm / 10_000} min={0} max={100} step="any" unit="%" help={`${number(slack(run))} of ${number(run.limit)} may be handed out ahead of need.`}
+        {isWindow && <NumberField label="Tolerance" value={run.tolerance_ppm / 10_000} min={0} max={100} step="any" unit="%" help={`${number(slack(run))} units may be handed out ahead of need. So far the limit can be passed, and so PoPs ask less often.`}
           onChange={(percent) => store.change({ tolerance_ppm: Math.round(percent * 10_000) })} />}
         <NumberField label="Requests" value={run.per_minute} min={BOUNDS.per_minute[0]} max={BOUNDS.per_minute[1]} unit="a minute" help={isWindow ? `${number(perWindow / run.limit)} times the limit.${run.pattern === 'bursts' && burstOf(run) === BOUNDS.burst ? ` At most ${number(BOUNDS.burst)} in one burst.` : ''}` : undefined} onChange={(per_minute) => store.change({ per_minute })} />
         <SelectField label="They come" value={run.pattern} options={patterns.map((value) => ({ value, label: PATTERN_LABELS[value] }))} onChange={(pattern) => store.change({ pattern })} />
-        {isWindow && <SelectField label={<Term means="The policy's on_error: what a PoP does with requests while it reaches no Ledger.">No Ledger in reach</Term>} value={run.on_error} options={ON_ERROR.map((value) => ({ value, label: ON_ERROR_LABELS[value] }))} onChange={(on_error) => store.change({ on_error })} />}
+        {isWindow && <SelectField label="No Ledger in reach" help="The policy's on_error: what a PoP does meanwhile." value={run.on_error} options={ON_ERROR.map((value) => ({ value, label: ON_ERROR_LABELS[value] }))} onChange={(on_error) => store.change({ on_error })} />}
         <NumberField label="To the Ledger, one way" value={run.latency_ms} min={BOUNDS.latency_ms[0]} max={BOUNDS.latency_ms[1]} unit="ms" onChange={(latency_ms) => store.change({ latency_ms })} />
         <NumberField label="… at random on top" value={run.jitter_ms} min={BOUNDS.jitter_ms[0]} max={BOUNDS.jitter_ms[1]} unit="ms" onChange={(jitter_ms) => store.change({ jitter_ms })} />
         <NumberField label="Messages lost" value={run.loss_ppm / 10_000} min={0} max={30} step="any" unit="%" onChange={(percent) => store.change({ loss_ppm: Math.round(percent * 10_000) })} />

@@ -30,7 +30,7 @@ function Row({ series, run, frame }: { series: Series; run: Run; frame: Frame })
   const noAnswer = unanswered(frame, series);
   return (
     <tr data-way={series.name} data-worst-epoch={series.worst_epoch} data-worst-window={series.worst_window} data-early={series.early} data-admitted={series.admitted}
-      data-refused={series.refused} data-unavailable={series.unavailable} data-unanswered={noAnswer ?? ''} data-ceiling={series.ceiling ?? ''} data-in-epoch={series.in_epoch}>
+      data-refused={series.refused} data-unavailable={series.unavailable} data-unanswered={noAnswer ?? ''} data-ceiling={series.ceiling ?? ''} data-bound={bound(series, run)} data-in-epoch={series.in_epoch}>
       <th scope="row">
         <span class={`key is-${series.name}`} />{titleOf(series.name, run.counts)}
         <span class="help">{saysOf(series.name, run.counts)}</span>
