@@ -73,7 +73,8 @@ describe('from place to place', () => {
     const address = page.url();
     await goTo(page, 'clocks');
     await goTo(page, 'calendar');
-    assert.equal(page.url(), address);
+    // The place is drawn first, and then writes into the address.
+    await page.waitForFunction((same) => location.href === same, address);
     assert.equal(await page.locator('[data-case=apia]').getAttribute('aria-pressed'), 'true');
   });
 });
