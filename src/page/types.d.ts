@@ -111,8 +111,8 @@ export interface Held {
   out_of_reach: boolean;
 }
 
-export interface PopFrame {
-  name: string;
+/** A machine, and the object on it. */
+export interface MachineFrame {
   wall_ms: number;
   ahead_ms: number;
   /** The wall clock itself stands still. */
@@ -122,6 +122,10 @@ export interface PopFrame {
   cut_off: boolean;
   /** Objects in memory: 0 (evicted or crashed), 1, or 2 (split). */
   instances: number;
+}
+
+export interface PopFrame extends MachineFrame {
+  name: string;
   /** `null` with a quota. */
   tolerant: Held | null;
   exact: Held;
@@ -129,13 +133,7 @@ export interface PopFrame {
   admitted: { exact_in_epoch: number; exact: number; tolerant_in_epoch: number; tolerant: number };
 }
 
-export interface LedgerFrame {
-  wall_ms: number;
-  ahead_ms: number;
-  clock_frozen: boolean;
-  object_frozen: boolean;
-  cut_off: boolean;
-  instances: number;
+export interface LedgerFrame extends MachineFrame {
   /** The epoch or serial that it opened last; 0 before. */
   epoch: number;
 }

@@ -9,14 +9,14 @@ import { WAYS } from '../../parts/series';
 import { colour } from '../../theme';
 import { SAMPLED } from './history';
 import { offset } from '../../format';
-import { MONTH_LEFT_MS, nameOf, slack, type Mishap, type Run } from './run';
+import { ceilingOf, MONTH_LEFT_MS, nameOf, type Mishap, type Run } from './run';
 import type { Store } from './store';
 
 /** Narrower, there is no room for words in it; the story and the log have them. */
 const ROOM_FOR_WORDS_PX = 420;
 
-/** The lanes begin where the plot does: right of its axis. */
-export const AXIS_PX = 48;
+/** The lanes begin where the plot does, right of its axis: the style sheet has the same width. */
+const AXIS_PX = 48;
 const HEIGHT = 260;
 
 /** Not by colour alone. */
@@ -88,15 +88,14 @@ function upright(plot: uPlot, at_ms: number, texts: string[]): void {
 }
 
 /** The limit, the bound where it is another, and what has befallen whom. */
-function draw(plot: uPlot, run: Run): void {
-  const bound = run.limit + slack(run);
+function draw(plot: uPlot, run: Run, bound: number): void {
   if (run.counts === 'window' && bound > run.limit) line(plot, bound, `limit + tolerance: ${bound}`, 'above', [3, 4]);
   line(plot, run.limit, `limit: ${run.limit}`, 'below', []);
   for (const [at_ms, texts] of events(run)) upright(plot, at_ms, texts);
 }
 
-function options(now: () => Run): Omit<uPlot.Options, 'width' | 'height'> {
-  const run = now();
+function options(store: Store): Omit<uPlot.Options, 'width' | 'height'> {
+  const run = store.run.peek();
   const { end_s } = run;
   return {
     padding: [12, 0, 0, 0],
@@ -121,7 +120,7 @@ function options(now: () => Run): Omit<uPlot.Options, 'width' | 'height'> {
         spanGaps: false,
       })),
     ],
-    hooks: { draw: [(plot) => draw(plot, now())] },
+    hooks: { draw: [(plot) => draw(plot, store.run.peek(), ceilingOf(store.player.frame.peek()) ?? run.limit)] },
   };
 }
 
@@ -133,11 +132,10 @@ export function Chart({ store }: { store: Store }) {
     const { seconds, units } = player.history;
     return [seconds, ...shown(store.run.value).map((name) => units[name])];
   });
-  const what = run.counts === 'window' ? 'window' : 'month';
   // The axis and the lines are made anew for another limit or length; mishaps are read when it is drawn.
   const version = [run.counts, run.limit, run.end_s, run.tolerance_ppm].join();
   return (
-    <Plot label={`Units let through in the open ${what} over time, by each way of counting. The table below has the numbers.`}
-      height={HEIGHT} version={version} options={() => options(() => store.run.peek())} data={data.value} />
+    <Plot label={`Units let through in the open ${run.counts} over time, by each way of counting. The table below has the numbers.`}
+      height={HEIGHT} version={version} options={() => options(store)} data={data.value} />
   );
 }

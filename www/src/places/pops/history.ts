@@ -25,10 +25,6 @@ export class History {
     this.pops = Array.from({ length: pops }, () => ({ admitted: [], refused: [], unavailable: [], epoch: [], flags: [] }));
   }
 
-  get length(): number {
-    return this.seconds.length;
-  }
-
   /** Takes in rows as `World.samples()` gives them. */
   add(rows: Float64Array): void {
     const width = 1 + SAMPLED.length + PER_POP * this.pops.length;

@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Frame, Held, PopFrame } from '../../simulator';
+import type { Frame, Held, MachineFrame, PopFrame } from '../../simulator';
 import { clockTime, count, number, offset } from '../../format';
 import { Slider } from '../../parts/slider';
 import { Term } from '../../parts/term';
@@ -36,7 +36,7 @@ function waits(pop: PopFrame): string {
   return held.epoch === null ? 'waits for its first request' : 'waits for nothing';
 }
 
-const clockState = ({ clock_frozen, object_frozen }: Pick<PopFrame, 'clock_frozen' | 'object_frozen'>): string | null =>
+const clockState = ({ clock_frozen, object_frozen }: MachineFrame): string | null =>
   clock_frozen ? 'stands still' : object_frozen ? 'its timers stand still' : null;
 
 /** Epochs count windows since 1970; the last digits are enough to tell them apart. */

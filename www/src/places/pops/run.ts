@@ -1,6 +1,6 @@
 // A run: all that decides what happens in the simulated world. It is in the address, and the same run replays exactly.
 
-import type { ClockSpec, Fault, Machine, Stream, WorldSpec } from '../../simulator';
+import type { ClockSpec, Fault, Frame, Machine, Stream, WorldSpec } from '../../simulator';
 
 export const PATTERNS = ['random', 'bursts', 'moving', 'one'] as const;
 export type Pattern = (typeof PATTERNS)[number];
@@ -135,8 +135,8 @@ export function specOf(run: Run): WorldSpec {
 /** About 1,500 samples whatever the length: as many as a wide screen has columns. */
 export const sampleMs = (run: Run): number => Math.min(5_000, Math.max(50, Math.round((run.end_s * 1_000) / 1_500 / 50) * 50));
 
-/** The most that the tolerant limit lets through in one epoch, `L + S`. */
-export const slack = (run: Run): number => Math.floor((run.limit * run.tolerance_ppm) / 1_000_000);
+/** The most that the tolerant limit lets through in one epoch, `L + S`; null where there is none. */
+export const ceilingOf = (frame: Frame | null): number | null => frame?.series.find(({ name }) => name === 'tolerant')?.ceiling ?? null;
 
 /**
  * The most that sluicegate promises for one epoch. With `on_error` open or local a point of presence that reaches no

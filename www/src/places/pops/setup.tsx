@@ -3,7 +3,7 @@
 import { NumberField, SelectField } from '../../parts/field';
 import { Slider } from '../../parts/slider';
 import { count, number } from '../../format';
-import { BOUNDS, burstOf, ON_ERROR, slack, type Pattern } from './run';
+import { BOUNDS, burstOf, ceilingOf, ON_ERROR, type Pattern } from './run';
 import type { Store } from './store';
 
 const PATTERN_LABELS: Record<Pattern, string> = {
@@ -30,7 +30,7 @@ export function Setup({ store }: { store: Store }) {
           onChange={(counts) => store.change(counts === 'month' ? { counts, limit: 1_000, per_minute: 1_000, end_s: 180, pattern: 'random' } : { counts, limit: 60, per_minute: 200, end_s: 600 })} />
         <NumberField label="Limit" value={run.limit} min={BOUNDS.limit[0]} max={BOUNDS.limit[1]} unit="units" onChange={(limit) => store.change({ limit })} />
         {isWindow && <NumberField label="Window" value={run.window_s} min={BOUNDS.window_s[0]} max={BOUNDS.window_s[1]} unit="s" onChange={(window_s) => store.change({ window_s, end_s: window_s * 10 })} />}
-        {isWindow && <NumberField label="Tolerance" value={run.tolerance_ppm / 10_000} min={0} max={100} step="any" unit="%" help={`${number(slack(run))} units may be handed out ahead of need. So far the limit can be passed, and so PoPs ask less often.`}
+        {isWindow && <NumberField label="Tolerance" value={run.tolerance_ppm / 10_000} min={0} max={100} step="any" unit="%" help={`${number((ceilingOf(store.player.frame.value) ?? run.limit) - run.limit)} units may be handed out ahead of need. So far the limit can be passed, and so PoPs ask less often.`}
           onChange={(percent) => store.change({ tolerance_ppm: Math.round(percent * 10_000) })} />}
         <NumberField label="Requests" value={run.per_minute} min={BOUNDS.per_minute[0]} max={BOUNDS.per_minute[1]} unit="a minute" help={isWindow ? `${number(perWindow / run.limit)} times the limit.${run.pattern === 'bursts' && burstOf(run) === BOUNDS.burst ? ` At most ${number(BOUNDS.burst)} in one burst.` : ''}` : undefined} onChange={(per_minute) => store.change({ per_minute })} />
         <SelectField label="They come" value={run.pattern} options={patterns.map((value) => ({ value, label: PATTERN_LABELS[value] }))} onChange={(pattern) => store.change({ pattern })} />

@@ -8,6 +8,9 @@ import { Player } from './player';
 import { BOUNDS, DEFAULT, nameOf, type Mishap, type Run, type Target } from './run';
 import { STORIES, storyNamed, type Story } from './stories';
 
+/** What was written last: who comes back from another place finds it again. */
+let last = '';
+
 export class Store {
   readonly story = signal<Story | null>(null);
   readonly run = signal<Run>(DEFAULT);
@@ -78,7 +81,8 @@ export class Store {
   #begin(run: Run, story: Story | null): void {
     this.story.value = story;
     this.run.value = run;
-    if (typeof this.target.peek() === 'number' && Number(this.target.peek()) >= run.skews_ms.length) this.target.value = 0;
+    const target = this.target.peek();
+    if (target !== 'ledger' && target >= run.skews_ms.length) this.target.value = 0;
     this.player.begin(run);
     this.#write();
   }
@@ -90,9 +94,6 @@ export class Store {
     remember('pops', params);
   }
 }
-
-/** What was written last: who comes back from another place finds it again. */
-let last = '';
 
 /** What an address says; without anything, what was there before, or the first story. */
 function opened(address: string): [Story | null, Run] {

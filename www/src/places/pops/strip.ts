@@ -3,7 +3,8 @@
 import { colour } from '../../theme';
 import { FLAGS, type PopColumns } from './history';
 
-export const STRIP_PX = 40;
+/** As the style sheet has it. */
+const STRIP_PX = 40;
 /** The band of its epochs, at the lower edge. */
 const BAND_PX = 7;
 
@@ -19,7 +20,7 @@ export function stripColours(name: '--tolerant' | '--exact'): Colours {
   return { admitted: colour(name), refused: colour('--edge'), wrong: colour('--wrong'), band: [colour('--line'), colour('--edge')], mark: colour('--ink') };
 }
 
-/** Draws the samples from `from` on, on a canvas as long as the run. */
+/** Draws samples as they come, on a canvas as long as the run. */
 export class Strip {
   #context: CanvasRenderingContext2D;
   #colours: Colours;

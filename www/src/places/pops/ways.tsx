@@ -48,14 +48,13 @@ function Row({ series, run, frame }: { series: Series; run: Run; frame: Frame })
 }
 
 export function Ways({ frame, run }: { frame: Frame; run: Run }) {
-  const what = run.counts === 'window' ? 'window' : 'month';
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="The ways of counting, in numbers">
       <table class="ways">
         <thead>
           <tr>
             <th scope="col">Counted by</th>
-            <th scope="col" class="num"><Term means={`The most units that were let through in one ${what}, by the Ledger's own ${what}s.`}>worst {what}</Term></th>
+            <th scope="col" class="num"><Term means={`The most units that were let through in one ${run.counts}, by the Ledger's own ${run.counts}s.`}>worst {run.counts}</Term></th>
             <th scope="col" class="num"><Term means="The most that it promises to let through in one epoch, whatever the clocks, the network and the traffic do. For sluicegate: the limit, and the tolerance that you chose. With on_error open or local a PoP that reaches no Ledger goes on without it, and nothing is promised while it does.">bound</Term></th>
             {run.counts === 'window' && (
               <th scope="col" class="num"><Term means={`The most in any ${run.window_s} s of true time, wherever they begin. Every fixed window lets up to twice its bound through across one boundary (more, if the Ledger's own clock is set ahead: then a window ends early); a bucket with one right clock up to twice its size.`}>any {run.window_s} s</Term></th>
